@@ -1,0 +1,262 @@
+"""The configuration: its schema, and its loading from YAML and `section.key=value` overrides.
+
+An option lives in one field here, with its unit and meaning in `configs/reference.yaml`. Contradictions end here;
+no other module checks a setting again.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from nmt.config_files import Mapping, apply_overrides, explain, read_yaml
+from nmt.errors import ConfigError
+
+Positive = Annotated[int, Field(gt=0)]
+Count = Annotated[int, Field(ge=0)]
+Rate = Annotated[float, Field(ge=0, lt=1)]
+NonNegative = Annotated[float, Field(ge=0)]
+AboveZero = Annotated[float, Field(gt=0)]
+
+
+class Section(BaseModel):
+    """A frozen group of settings that refuses keys it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class CorpusConfig(Section):
+    """One source of pairs: either `src` and `tgt` (line-aligned), or `tsv`, or `jsonl`; globs and .gz are allowed."""
+
+    name: str = "corpus"
+    src: str | None = None
+    tgt: str | None = None
+    tsv: str | None = None
+    jsonl: str | None = None
+    weight: Positive = 1
+
+    @model_validator(mode="after")
+    def _one_format(self) -> Self:
+        aligned = self.src is not None and self.tgt is not None
+        given = [aligned, self.tsv is not None, self.jsonl is not None]
+        if sum(given) != 1 or (not aligned and (self.src or self.tgt)):
+            raise ValueError("give either both src and tgt, or tsv, or jsonl")
+        return self
+
+
+class DataConfig(Section):
+    """Where the pairs come from."""
+
+    path: str | None = None
+    corpora: tuple[CorpusConfig, ...] = ()
+    dev: CorpusConfig | None = None
+    test: CorpusConfig | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.path is not None and (self.corpora or self.dev or self.test):
+            raise ValueError("give either data.path, or data.corpora with data.dev and data.test, not both")
+        return self
+
+
+class SideConfig(Section):
+    """One language: how its text becomes tokens, and which tokens the model knows."""
+
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+    tokenizer: Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
+    vocab_size: Positive = 32000
+    min_frequency: Positive = 1
+    lowercase: bool = False
+    unknown: Literal["spell", "unk"] = "spell"
+
+
+class EnglishConfig(SideConfig):
+    """The source side's defaults."""
+
+    language: str = "en"
+    tokenizer: Literal["whitespace", "plain", "jieba", "char", "sentencepiece"] = "whitespace"
+
+
+class ChineseConfig(SideConfig):
+    """The target side's defaults."""
+
+    language: str = "zh"
+    tokenizer: Literal["whitespace", "plain", "jieba", "char", "sentencepiece"] = "jieba"
+
+
+class PrepareConfig(Section):
+    """Which pairs are kept, and how train, dev and test are split."""
+
+    max_tokens: Positive = 250
+    max_ratio: AboveZero = 4.0
+    traditional: Literal["keep", "drop", "convert"] = "drop"
+    filters: bool = True
+    deduplicate: bool = True
+    dev_size: Count = 1000
+    test_size: Count = 1000
+    seed: Count = 1
+    workers: Count = 0
+
+
+class ModelConfig(Section):
+    """The Transformer's shape."""
+
+    d_model: Positive = 512
+    heads: Positive = 8
+    d_ff: Positive = 2048
+    encoder_layers: Positive = 6
+    decoder_layers: Positive = 6
+    dropout: Rate = 0.1
+    attention_dropout: Rate = 0.0
+    activation_dropout: Rate = 0.0
+    norm: Literal["pre", "post"] = "pre"
+    final_norm: bool | None = None
+    embedding_norm: bool = False
+    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    activation: Literal["relu", "gelu", "swiglu"] = "relu"
+    bias: Literal["all", "feed_forward", "none"] = "all"
+    output_bias: bool = False
+    tie_embeddings: Literal["none", "target", "all"] = "target"
+    scale: Literal["embedding", "output", "none"] = "embedding"
+    init: Literal["xavier", "normal"] = "xavier"
+    max_length: Positive = 256
+    src_vectors: str | None = None
+    tgt_vectors: str | None = None
+    freeze_vectors: bool = False
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.d_model % self.heads:
+            raise ValueError(
+                f"model.d_model={self.d_model} cannot be divided among model.heads={self.heads}; "
+                f"choose heads that divide it, such as {_divisor_near(self.d_model, self.heads)}"
+            )
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(f"model.d_model={self.d_model} must be even for sinusoidal positions")
+        if self.freeze_vectors and not (self.src_vectors or self.tgt_vectors):
+            raise ValueError("model.freeze_vectors needs model.src_vectors or model.tgt_vectors")
+        return self
+
+    @property
+    def has_final_norm(self) -> bool:
+        """A pre-norm stack ends with a norm unless told otherwise; a post-norm stack does not need one."""
+        return self.norm == "pre" if self.final_norm is None else self.final_norm
+
+
+class TrainConfig(Section):
+    """The course of training. `updates` and `max_minutes` end it, whichever comes first."""
+
+    updates: Positive = 100_000
+    max_minutes: AboveZero | None = None
+    batch_tokens: Positive = 4096
+    accumulate: Positive = 1
+    optimizer: Literal["adamw", "adam"] = "adamw"
+    betas: tuple[Rate, Rate] = (0.9, 0.98)
+    weight_decay: NonNegative = 0.0
+    schedule: Literal["noam", "inverse_sqrt", "cosine", "constant"] = "inverse_sqrt"
+    peak_lr: AboveZero = 5e-4
+    warmup: Count = 4000
+    label_smoothing: Rate = 0.1
+    clip_norm: NonNegative = 1.0
+    validate_every: Positive = 1000
+    save_every: Positive = 1000
+    log_every: Positive = 100
+    keep: Positive = 5
+    early_stop: Literal["loss", "bleu", "chrf"] = "loss"
+    patience: Count = 0
+    average: Count = 5
+    average_of: Literal["last", "best"] = "last"
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    seed: Count = 1
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "auto"
+    tensorboard: bool = False
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.average > self.keep:
+            raise ValueError(f"train.average={self.average} needs at least as many checkpoints; set train.keep={self.average}")
+        if self.schedule in ("noam", "inverse_sqrt") and self.warmup == 0:
+            raise ValueError(f"train.schedule={self.schedule} needs train.warmup of at least 1 update")
+        return self
+
+
+class SearchConfig(Section):
+    """How a translation is looked for."""
+
+    method: Literal["greedy", "beam", "sample"] = "beam"
+    beam_size: Positive = 5
+    length_penalty: NonNegative = 1.0
+    max_ratio: AboveZero = 3.0
+    n_best: Positive = 1
+    temperature: AboveZero = 1.0
+    top_k: Count = 0
+    batch_tokens: Positive = 4096
+
+    @model_validator(mode="after")
+    def _enough_beams(self) -> Self:
+        if self.method != "beam" and self.n_best > 1:
+            raise ValueError(f"search.n_best={self.n_best} needs search.method=beam")
+        if self.method == "beam" and self.n_best > self.beam_size:
+            raise ValueError(f"search.n_best={self.n_best} is more than search.beam_size={self.beam_size}")
+        return self
+
+
+class EvaluateConfig(Section):
+    """What `nmt evaluate` measures, and where it appends a line each time."""
+
+    metrics: tuple[Literal["bleu", "chrf", "ter"], ...] = ("bleu", "chrf")
+    history: str | None = None
+
+
+class Config(Section):
+    """Everything that a run depends on."""
+
+    run_dir: str = "runs/default"
+    shared_vocab: bool = False
+    data: DataConfig = DataConfig()
+    src: EnglishConfig = EnglishConfig()
+    tgt: ChineseConfig = ChineseConfig()
+    prepare: PrepareConfig = PrepareConfig()
+    model: ModelConfig = ModelConfig()
+    train: TrainConfig = TrainConfig()
+    search: SearchConfig = SearchConfig()
+    evaluate: EvaluateConfig = EvaluateConfig()
+
+    @model_validator(mode="after")
+    def _sides_agree(self) -> Self:
+        pieces = {self.src.tokenizer == "sentencepiece", self.tgt.tokenizer == "sentencepiece"}
+        if self.shared_vocab and len(pieces) > 1:
+            raise ValueError("shared_vocab=true needs sentencepiece on both sides or on neither")
+        if self.shared_vocab and self.src.vocab_size != self.tgt.vocab_size:
+            raise ValueError("shared_vocab=true needs src.vocab_size equal to tgt.vocab_size")
+        if self.model.tie_embeddings == "all" and not self.shared_vocab:
+            raise ValueError("model.tie_embeddings=all needs shared_vocab=true")
+        return self
+
+
+def load_config(path: Path | None, overrides: list[str] | None = None) -> Config:
+    """Read a YAML file (defaults where `path` is None) and apply `section.key=value` overrides.
+
+    Raises ConfigError with every mistake found, one a line, each with its place.
+    """
+    settings = Mapping({}, {}, "the command line") if path is None else read_yaml(path)
+    apply_overrides(settings, overrides or [])
+    return validate(settings)
+
+
+def validate(settings: Mapping) -> Config:
+    """Check plain settings against the schema. Raises ConfigError naming each place."""
+    try:
+        return Config.model_validate(settings.values)
+    except ValidationError as error:
+        raise ConfigError(explain(error, Config, settings)) from None
+
+
+def dump(config: Config) -> dict[str, Any]:
+    """The effective settings as plain YAML-able values; `load_config` reads them back unchanged."""
+    return config.model_dump(mode="json")
+
+
+def _divisor_near(number: int, wanted: int) -> int:
+    divisors = [n for n in range(1, number + 1) if number % n == 0]
+    return min(divisors, key=lambda n: abs(n - wanted))

@@ -1,0 +1,154 @@
+"""YAML settings that remember where they were written, so that a mistake can be shown by file and line."""
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from nmt.errors import ConfigError
+
+Place = tuple[str | int, ...]
+
+
+@dataclass
+class Mapping:
+    """Settings as plain values, and the place (`file:line` or "command line") of each key."""
+
+    values: dict[str, Any]
+    places: dict[Place, str]
+    origin: str
+
+    def place(self, location: Place) -> str:
+        """Where `location`, or the nearest section around it, was written."""
+        for length in range(len(location), 0, -1):
+            if location[:length] in self.places:
+                return self.places[location[:length]]
+        return self.origin
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as people write it: 1e-3 is a number, and only true/false are booleans (YAML 1.2)."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+_NUMBER = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
+_BOOLEAN = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, list("-+.0123456789"))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", _BOOLEAN, list("tTfF"))
+
+
+def parse_value(text: str) -> Any:
+    """One value as YAML reads it: `3`, `1e-3`, `true`, `[bleu, chrf]`, `null`, or text."""
+    return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader: plain values only
+
+
+def read_yaml(path: Path) -> Mapping:
+    """Parse a YAML mapping. Raises ConfigError for a missing file, bad YAML, or a key given twice."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        node = yaml.compose(text, _Loader)
+        values = parse_value(text)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name an existing YAML file") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deeply for a configuration") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigError(_yaml_mistake(path, error)) from None
+    if node is None:
+        return Mapping({}, {}, str(path))
+    if not isinstance(node, yaml.MappingNode):
+        raise ConfigError(f"{path}:1: a configuration is made of 'section:' and 'key: value' lines")
+    places: dict[Place, str] = {}
+    _note_places(node, (), path, places)
+    return Mapping(values, places, str(path))
+
+
+def _yaml_mistake(path: Path, error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    line = f":{mark.line + 1}" if mark else ""
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"{path}{line}: not valid YAML ({problem})"
+
+
+def _note_places(node: yaml.Node, prefix: Place, path: Path, places: dict[Place, str]) -> None:
+    children: list[tuple[str | int, yaml.Node, yaml.Node]] = []
+    if isinstance(node, yaml.MappingNode):
+        children = [(str(key.value), key, value) for key, value in node.value]
+    elif isinstance(node, yaml.SequenceNode):
+        children = [(index, item, item) for index, item in enumerate(node.value)]
+    for key, at, value in children:
+        location = (*prefix, key)
+        line = at.start_mark.line + 1
+        if location in places:
+            name = ".".join(map(str, location))
+            raise ConfigError(f"{path}:{line}: '{name}' was already given at {places[location]}; keep one of them")
+        places[location] = f"{path}:{line}"
+        _note_places(value, location, path, places)
+
+
+def apply_overrides(settings: Mapping, overrides: list[str]) -> None:
+    """Put `section.key=value` settings from the command line over those of the file, in place."""
+    for override in overrides:
+        name, equals, text = override.partition("=")
+        keys = name.strip().split(".")
+        if not equals or not all(keys):
+            raise ConfigError(f"command line: '{override}' is not of the form section.key=value")
+        try:
+            value = parse_value(text)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise ConfigError(f"command line: {name}: '{text}' is not a YAML value; quote it") from None
+        section = settings.values
+        for key in keys[:-1]:
+            inner = section.setdefault(key, {})
+            if not isinstance(inner, dict):
+                raise ConfigError(f"command line: {name}: '{key}' is no section")
+            section = inner
+        section[keys[-1]] = value
+        settings.places[tuple(keys)] = "command line"
+
+
+def explain(error: ValidationError, schema: type[BaseModel], settings: Mapping) -> str:
+    """Every mistake of a failed validation, one line each: place, key, value, mend."""
+    lines = []
+    for problem in error.errors():
+        location: Place = problem["loc"]
+        name = ".".join(map(str, location))
+        place = settings.place(location)
+        if problem["type"] == "extra_forbidden":
+            lines.append(f"{place}: unknown key '{name}'{_nearest(location, schema)}")
+        elif problem["type"] == "value_error":
+            about = f"{name}: " if name and not str(problem["ctx"]["error"]).startswith(name) else ""
+            lines.append(f"{place}: {about}{problem['ctx']['error']}")
+        elif problem["type"] == "missing":
+            lines.append(f"{place}: '{name}' is missing")
+        else:
+            wanted = problem["msg"][0].lower() + problem["msg"][1:]
+            lines.append(f"{place}: {name}={problem['input']!r}: {wanted}")
+    return "\n".join(lines)
+
+
+def _nearest(location: Place, schema: type[BaseModel]) -> str:
+    section = schema
+    for key in location[:-1]:
+        field = section.model_fields.get(str(key)) if isinstance(key, str) else None
+        if field is not None:
+            section = next(t for t in (field.annotation, *get_args(field.annotation)) if _is_model(t))
+    prefix = ".".join(map(str, location[:-1])) + "." if len(location) > 1 else ""
+    near = difflib.get_close_matches(str(location[-1]), section.model_fields, n=1, cutoff=0.5)
+    if near:
+        return f"; did you mean '{prefix}{near[0]}'?"
+    return f"; known here: {', '.join(section.model_fields)}"
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

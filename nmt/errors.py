@@ -1,0 +1,42 @@
+"""What a user can mend, one class for each exit code. A traceback, by contrast, is a bug of ours.
+
+A message is one line that names the place, the value and the mend.
+"""
+
+
+class UserError(Exception):
+    """Something failed for a reason outside this program (a full disk, a diverging loss)."""
+
+    exit_code = 1
+
+
+class ConfigError(UserError):
+    """The command line or a configuration is wrong."""
+
+    exit_code = 2
+
+
+class DataError(UserError):
+    """A corpus, a vocabulary or an input line cannot be used as it is."""
+
+    exit_code = 3
+
+
+class GateError(UserError):
+    """An evaluation stayed below the bar that it was given."""
+
+    exit_code = 4
+
+
+class ModelError(UserError):
+    """A trained model is missing, damaged, or does not fit its vocabularies."""
+
+    exit_code = 5
+
+
+class Interrupted(UserError):
+    """A signal ended the work, after what was done had been saved; `exit_code` is 128 + the signal's number."""
+
+    def __init__(self, message: str, signal_number: int) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + signal_number

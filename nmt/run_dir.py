@@ -1,0 +1,141 @@
+"""The name of every file that a run writes, and how files are written: whole or not at all."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from nmt.errors import ModelError
+
+Split = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+SideName = Literal["src", "tgt"]
+LATEST = Path("runs") / "latest"
+
+
+@dataclass(frozen=True)
+class RunDir:
+    """One run's folder. It is self-contained: copied elsewhere, it translates there."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The effective configuration."""
+        return self.path / "config.yaml"
+
+    @property
+    def prepare_report(self) -> Path:
+        """What `prepare` kept and dropped, by rule."""
+        return self.path / "prepare.json"
+
+    def text(self, split: Split, language: str) -> Path:
+        """Clean sentences of one split in one language."""
+        return self.path / "data" / f"{split}.{language}"
+
+    def vocab(self, side: SideName) -> Path:
+        """One side's vocabulary."""
+        return self.path / f"vocab.{side}.tsv"
+
+    def pieces(self, side: SideName) -> Path:
+        """One side's sentencepiece model."""
+        return self.path / f"pieces.{side}.model"
+
+    @property
+    def vocab_report(self) -> Path:
+        """Sizes, coverage, and what the vocabularies were built from."""
+        return self.path / "vocab.json"
+
+    def store(self, split: Split) -> Path:
+        """Encoded pairs of one split."""
+        return self.path / "store" / split
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of all checkpoints."""
+        return self.path / "checkpoints"
+
+    @property
+    def best(self) -> Path:
+        """A one-line file: the name of the checkpoint that scored best on dev."""
+        return self.path / "best"
+
+    @property
+    def metrics(self) -> Path:
+        """One JSON line for each logged update and each validation."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """What training said, in words."""
+        return self.path / "train.log"
+
+    @property
+    def validation(self) -> Path:
+        """Translations of dev, one file for each validation."""
+        return self.path / "validation"
+
+    @property
+    def tensorboard(self) -> Path:
+        """TensorBoard's event files."""
+        return self.path / "tensorboard"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary neighbour of `path`; on success it is synced and renamed to `path`, else removed.
+
+    The neighbour does not exist yet: the caller makes it a file or a folder.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    part = work / path.name
+    try:
+        yield part
+        sync(part)
+        if part.is_dir() and path.is_dir():
+            os.replace(path, work / "old")
+        os.replace(part, path)
+        _sync_folder(path.parent)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def sync(path: Path) -> None:
+    """Push a file, or a folder with its files, to the disk itself."""
+    for file in [path] if path.is_file() else sorted(path.rglob("*")):
+        if file.is_file():
+            with file.open("rb") as opened:
+                os.fsync(opened.fileno())
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text with "\\n" line ends, whole or not at all."""
+    with replacing(path) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write indented JSON, whole or not at all."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON written by `write_json`. Raises ModelError if the file is damaged, OSError if it is missing."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{path}: damaged ({error}); delete it and run the command again") from None

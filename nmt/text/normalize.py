@@ -1,0 +1,27 @@
+"""Unicode clean-up of one line: what it removes carries no meaning, what it keeps is kept as written.
+
+Chinese is normalised to NFC, never NFKC, which would fold ，！？：；（） to ASCII. In other languages
+typographic quotes become straight ones, so that “don’t” and "don't" are the same words.
+"""
+
+import re
+import unicodedata
+
+# Control characters, soft hyphens, zero-width spaces, byte-order marks, bidirectional marks. The zero-width
+# (non-)joiners stay: emoji and several scripts are spelled with them.
+_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+_SPACES = re.compile(r"\s+")
+_STRAIGHT = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"'})
+# U+2581 stands for a space in several tokenizers, so it cannot stand for itself.
+_RESERVED = str.maketrans({"\u2581": "_"})
+
+
+def normalize(text: str, language: str) -> str:
+    """One line in NFC, without invisible characters, every run of white space one plain space, none at the ends."""
+    if not text.isascii():
+        text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).translate(_RESERVED)
+        if language != "zh":
+            text = text.translate(_STRAIGHT)
+    elif not text.isprintable():
+        text = _INVISIBLE.sub("", text)
+    return _SPACES.sub(" ", text).strip()
