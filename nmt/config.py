@@ -88,7 +88,7 @@ class PrepareConfig(Section):
     """Which pairs are kept, and how train, dev and test are split."""
 
     max_tokens: Positive = 250
-    max_ratio: AboveZero = 4.0
+    max_ratio: AboveZero = 2.5
     traditional: Literal["keep", "drop", "convert"] = "drop"
     filters: bool = True
     deduplicate: bool = True
@@ -187,6 +187,7 @@ class SearchConfig(Section):
     beam_size: Positive = 5
     length_penalty: NonNegative = 1.0
     max_ratio: AboveZero = 3.0
+    max_length: Positive | None = None
     n_best: Positive = 1
     temperature: AboveZero = 1.0
     top_k: Count = 0
@@ -232,6 +233,10 @@ class Config(Section):
         if self.model.tie_embeddings == "all" and not self.shared_vocab:
             raise ValueError("model.tie_embeddings=all needs shared_vocab=true")
         return self
+
+    def side(self, name: Literal["src", "tgt"]) -> SideConfig:
+        """The section of one side."""
+        return self.src if name == "src" else self.tgt
 
 
 def load_config(path: Path | None, overrides: list[str] | None = None) -> Config:

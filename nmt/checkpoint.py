@@ -1,0 +1,182 @@
+"""Checkpoints: folders that appear whole or not at all, hold no pickled code, and say what they belong to.
+
+`step-00012000/` holds `model.safetensors`, `training.pt` (optimizer and scaler state, loaded with
+`weights_only=True`) and `meta.json`. There is no random state and no schedule in it: both are functions of the seed
+and the number of updates. `average-00012000/` is the mean of several; it has no training state.
+"""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from nmt.errors import ModelError
+from nmt.run_dir import RunDir, read_json, replacing, write_json, write_text
+
+FORMAT = 1
+_NAME = re.compile(r"(step|average)-(\d{8})")
+WEIGHTS, TRAINING, META = "model.safetensors", "training.pt", "meta.json"
+
+
+@dataclass(frozen=True)
+class Meta:
+    """What a checkpoint says of itself."""
+
+    update: int
+    fingerprints: tuple[str, str]  # of both sides
+    scores: dict[str, float] = field(default_factory=dict)
+    progress: dict[str, Any] = field(default_factory=dict)  # what resuming needs beside weights and optimizer
+
+
+def save(
+    run: RunDir, name: str, parameters: dict[str, Tensor], meta: Meta, training: dict[str, Any] | None = None
+) -> Path:
+    """Write one checkpoint folder; gives its path."""
+    folder = run.checkpoints / name
+    with replacing(folder) as part:
+        part.mkdir()
+        save_file({key: value.detach().contiguous().cpu() for key, value in parameters.items()}, part / WEIGHTS)
+        if training is not None:
+            torch.save(training, part / TRAINING)
+        checksums = {file.name: _checksum(file) for file in sorted(part.iterdir())}
+        described = {
+            "format": FORMAT,
+            "update": meta.update,
+            "src": meta.fingerprints[0],
+            "tgt": meta.fingerprints[1],
+            "scores": meta.scores,
+            "progress": meta.progress,
+            "sha256": checksums,
+        }
+        write_json(part / META, described)
+    return folder
+
+
+def step_name(update: int) -> str:
+    """The folder's name of the checkpoint after `update` updates."""
+    return f"step-{update:08d}"
+
+
+def average_name(update: int) -> str:
+    """The folder's name of an average whose last member is `update`."""
+    return f"average-{update:08d}"
+
+
+def parameters_of(model: nn.Module) -> dict[str, Tensor]:
+    """The model's parameters by name, each shared one once."""
+    return {name: parameter.data for name, parameter in model.named_parameters()}
+
+
+def read_meta(folder: Path) -> Meta:
+    """What a checkpoint says of itself. Raises ModelError if it is missing, damaged or of a later format."""
+    try:
+        meta = read_json(folder / META)
+        version = meta["format"]
+        if version == FORMAT:
+            return Meta(meta["update"], (meta["src"], meta["tgt"]), meta["scores"], meta["progress"])
+    except (OSError, KeyError, TypeError) as error:
+        raise ModelError(f"{folder / META}: missing or damaged ({error}); use another checkpoint") from None
+    raise ModelError(f"{folder}: written in format {version}, this nmt reads {FORMAT}; install a newer nmt")
+
+
+def load_weights(folder: Path) -> dict[str, Tensor]:
+    """The weights of a checkpoint. Raises ModelError if they are missing or damaged."""
+    path = folder / WEIGHTS
+    _verify(path)
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: not whole safetensors ({error}); use another checkpoint") from None
+
+
+def load_training(folder: Path) -> dict[str, Any]:
+    """The optimizer's state. No pickled code is executed. Raises ModelError if it is missing or damaged."""
+    path = folder / TRAINING
+    _verify(path)
+    try:
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises whatever the damage leads it into
+        raise ModelError(f"{path}: not the training state of this program ({type(error).__name__})") from None
+    return state
+
+
+def put_weights(model: nn.Module, weights: dict[str, Tensor], origin: Path) -> None:
+    """Copy weights into a model. Raises ModelError naming the first key that is missing, foreign or misshapen."""
+    wanted = parameters_of(model)
+    for key in [*wanted, *weights]:
+        if key not in weights or key not in wanted:
+            where = "missing from" if key not in weights else "unknown to the model but in"
+            raise ModelError(f"{origin}: '{key}' is {where} the checkpoint; it was trained with another model section")
+        if weights[key].shape != wanted[key].shape:
+            have, want = list(weights[key].shape), list(wanted[key].shape)
+            raise ModelError(f"{origin}: '{key}' has shape {have}, the configuration makes it {want}")
+    for key, tensor in wanted.items():
+        tensor.copy_(weights[key])
+
+
+def steps(run: RunDir) -> list[Path]:
+    """Every `step-…` folder, oldest first."""
+    return _folders(run, "step")
+
+
+def _folders(run: RunDir, kind: str) -> list[Path]:
+    if not run.checkpoints.is_dir():
+        return []
+    found = [path for path in run.checkpoints.iterdir() if (m := _NAME.fullmatch(path.name)) and m[1] == kind]
+    return sorted(found)
+
+
+def mark_best(run: RunDir, folder: Path) -> None:
+    """Say which checkpoint is best."""
+    write_text(run.best, folder.name + "\n")
+
+
+def best(run: RunDir) -> Path | None:
+    """The checkpoint marked as best, if there is one."""
+    try:
+        name = run.best.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    folder = run.checkpoints / name
+    return folder if _NAME.fullmatch(name) and folder.is_dir() else None
+
+
+def prune(run: RunDir, keep: Sequence[Path]) -> None:
+    """Delete every checkpoint but those in `keep` and the best."""
+    kept = {*keep, best(run)}
+    for folder in [*_folders(run, "step"), *_folders(run, "average")]:
+        if folder not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def average(folders: Sequence[Path]) -> dict[str, Tensor]:
+    """The mean of several checkpoints' weights (Vaswani et al., 2017, §6.1), summed in float64."""
+    mean: dict[str, Tensor] = {}
+    for folder in folders:
+        for key, tensor in load_weights(folder).items():
+            mean[key] = mean.get(key, 0) + tensor.double() / len(folders)
+    return {key: tensor.float() for key, tensor in mean.items()}
+
+
+def _verify(path: Path) -> None:
+    """Raises ModelError if a file is not byte for byte what was written."""
+    try:
+        expected = read_json(path.parent / META)["sha256"][path.name]
+        found = _checksum(path)
+    except (OSError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: missing or damaged ({error}); use another checkpoint") from None
+    if found != expected:
+        raise ModelError(f"{path}: truncated or changed since it was written; use another checkpoint")
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

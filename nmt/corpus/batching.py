@@ -1,0 +1,112 @@
+"""Which pairs make which batch, in what order; and a batch's tensors.
+
+The plan of an epoch is a pure function of (lengths, batch_tokens, seed, epoch), so that a `Position` is the whole
+state of the data. Shapes: B pairs, S source and T target positions.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from nmt.corpus.store import Ids, Int32, ParallelCorpus
+from nmt.text.vocab import BOS, EOS, PAD
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """How many batches have been consumed: `batch` of them in epoch `epoch`, and all of the epochs before."""
+
+    epoch: int = 0
+    batch: int = 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs side by side, padded on the right: `src` [B,S] ends in EOS; `tgt_in` [B,T] begins with BOS; `tgt_out`
+    [B,T] ends in EOS.
+    """
+
+    src: Tensor
+    tgt_in: Tensor
+    tgt_out: Tensor
+    kept: Tensor  # int64 [n]: where tgt_out, flattened, is no padding
+
+    @property
+    def tokens(self) -> int:
+        """Target tokens, EOS among them."""
+        return len(self.kept)
+
+    def to(self, device: torch.device) -> "Batch":
+        """The batch on a device."""
+        return Batch(*(_moved(t, device) for t in (self.src, self.tgt_in, self.tgt_out, self.kept)))
+
+
+def _moved(tensor: Tensor, device: torch.device) -> Tensor:
+    if device.type == "cuda":  # pinned memory is copied while the GPU computes
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
+def plan_epoch(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> list[npt.NDArray[np.int64]]:
+    """Indices of each batch: every pair once, pairs of like length together, the batches in random order.
+
+    A batch holds at most `batch_tokens` padded positions on its longer side (a longer pair stands alone).
+    """
+    chance = np.random.default_rng([seed, epoch])
+    shuffled = chance.permutation(len(lengths))
+    src, tgt = lengths[shuffled, 0], lengths[shuffled, 1]
+    order = shuffled[np.lexsort((src, tgt))]  # by target, then source; equal pairs in random order
+    batches = _cut(order, lengths[order].max(axis=1) + 1, batch_tokens)
+    return [batches[i] for i in chance.permutation(len(batches))]
+
+
+def _cut(order: npt.NDArray[np.int64], widths: Int32, batch_tokens: int) -> list[npt.NDArray[np.int64]]:
+    """Split `order` where the next pair would make rows × widest exceed `batch_tokens`."""
+    cuts = [0]
+    widest = 0
+    for i, width in enumerate(widths.tolist()):
+        widest = max(widest, width)
+        if (i + 1 - cuts[-1]) * widest > batch_tokens and i > cuts[-1]:
+            cuts.append(i)
+            widest = width
+    return [order[start:end] for start, end in zip(cuts, [*cuts[1:], len(order)], strict=True) if end > start]
+
+
+def collate(sources: list[Ids], targets: list[Ids]) -> Batch:
+    """Put pairs of ids side by side."""
+    tgt_out = pad(targets)
+    tgt_in = tgt_out.roll(1, dims=1)
+    tgt_in[:, 0] = BOS
+    tgt_in[tgt_in == EOS] = PAD  # where a shorter row's EOS moved into its padding
+    return Batch(pad(sources), tgt_in, tgt_out, (tgt_out != PAD).flatten().nonzero().squeeze(1))
+
+
+def pad(rows: Sequence[Ids | list[int]]) -> Tensor:
+    """Rows of ids, EOS after each, as one int64 tensor [B, longest + 1], PAD on the right."""
+    padded = np.full((len(rows), max(map(len, rows)) + 1), PAD, np.int64)
+    for row, ids in zip(padded, rows, strict=True):
+        row[: len(ids)] = ids
+        row[len(ids)] = EOS
+    return torch.from_numpy(padded)
+
+
+def load_batch(corpus: ParallelCorpus, indices: npt.NDArray[np.int64]) -> Batch:
+    """The batch of these pairs."""
+    pairs = [corpus[int(i)] for i in indices]
+    return collate([src for src, _ in pairs], [tgt for _, tgt in pairs])
+
+
+def batches_from(
+    lengths: Int32, batch_tokens: int, seed: int, position: Position
+) -> Iterator[tuple[npt.NDArray[np.int64], Position]]:
+    """Endless batches, as indices, from `position` on, each with the position after it."""
+    epoch, start = position.epoch, position.batch
+    while True:
+        plan = plan_epoch(lengths, batch_tokens, seed, epoch)
+        for number in range(start, len(plan)):
+            yield plan[number], Position(epoch, number + 1)
+        epoch, start = epoch + 1, 0

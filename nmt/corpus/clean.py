@@ -1,0 +1,97 @@
+"""What prepare does to one pair on its own: normalise, convert, filter, and make the keys that compare it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple, Self
+
+from nmt.config import Config
+from nmt.corpus.dedupe import pair_key, side_key
+from nmt.corpus.filters import FILTERS, RAW_FILTERS, Filter, Limits, failed, is_traditional
+from nmt.corpus.lines import SentencePair
+from nmt.errors import ConfigError
+from nmt.text.normalize import normalize
+
+
+class Clean(NamedTuple):
+    """A pair that passed the filters, with the number of its corpus and its keys."""
+
+    corpus: int
+    key: int
+    src_key: int
+    tgt_key: int
+    src: str
+    tgt: str
+
+
+Outcomes = Counter[tuple[int, str]]  # how many pairs of which corpus were "read", or failed which rule
+
+
+@dataclass(frozen=True)
+class Cleaner:
+    """The settings that decide about a pair. Picklable, so that processes can share the work."""
+
+    limits: Limits
+    raw_filters: dict[str, Filter]
+    filters: dict[str, Filter]
+    convert: bool
+    seed: int
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Take over the configuration. Raises ConfigError if Traditional is to be converted without opencc."""
+        settings = config.prepare
+        if settings.traditional == "convert":
+            _converter()
+        limits = Limits((config.src.language, config.tgt.language), settings.max_tokens, settings.max_ratio)
+        filters = {
+            name: rule
+            for name, rule in FILTERS.items()
+            if name != "traditional" or settings.traditional == "drop"
+        }
+        cleaner = cls(limits, RAW_FILTERS, filters, settings.traditional == "convert", settings.seed)
+        return cleaner if settings.filters else cleaner.without_filters()
+
+    def without_filters(self) -> Self:
+        """The same normalisation and keys, but every pair is kept."""
+        return replace(self, raw_filters={}, filters={})
+
+    def __call__(self, chunk: Iterable[tuple[int, SentencePair]]) -> tuple[Outcomes, list[Clean]]:
+        """Clean pairs, each with the number of its corpus."""
+        outcomes: Outcomes = Counter()
+        kept: list[Clean] = []
+        for corpus, raw in chunk:
+            outcomes[corpus, "read"] += 1
+            pair = self.normalize(raw)
+            if rule := self._failed(raw, pair):
+                outcomes[corpus, rule] += 1
+            else:
+                keys = pair_key(pair, self.seed), side_key(pair.src), side_key(pair.tgt)
+                kept.append(Clean(corpus, *keys, *pair))
+        return outcomes, kept
+
+    def normalize(self, pair: SentencePair) -> SentencePair:
+        """Both sides normalised, and Traditional characters made Simplified where that is asked for."""
+        sides = zip(pair, self.limits.languages, strict=True)
+        return SentencePair(*(self._normalize(text, language) for text, language in sides))
+
+    def _normalize(self, text: str, language: str) -> str:
+        text = normalize(text, language)
+        if self.convert and language == "zh" and is_traditional(text):
+            return str(_converter().convert(text))
+        return text
+
+    def _failed(self, raw: SentencePair, pair: SentencePair) -> str | None:
+        return failed(raw, self.raw_filters, self.limits) or failed(pair, self.filters, self.limits)
+
+
+@cache
+def _converter() -> Any:
+    try:
+        import opencc
+    except ImportError:
+        raise ConfigError(
+            "prepare.traditional=convert needs opencc; run pip install 'nmt[opencc]', or choose drop or keep"
+        ) from None
+    return opencc.OpenCC("t2s")

@@ -1,0 +1,159 @@
+"""The build-vocab stage: count tokens, rank them, write vocabularies and the encoded store."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from nmt.config import Config
+from nmt.corpus.parallel import map_chunks
+from nmt.corpus.store import EncodedPair, write_store
+from nmt.errors import DataError, ModelError
+from nmt.run_dir import SPLITS, RunDir, SideName, Split, read_json, replacing, write_json
+from nmt.text.side import Side, load_side, tokenize
+from nmt.text.tokenizers import SentencePiece, Tokenizer, load_tokenizer, train_sentencepiece
+from nmt.text.vocab import UNK, Vocab, build_vocab, is_marked
+
+SIDES: tuple[SideName, SideName] = ("src", "tgt")
+
+
+def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
+    """Build both vocabularies from the run's train text and encode every split; gives the report it wrote.
+
+    Raises DataError if train is missing or empty.
+    """
+    for name in SIDES:
+        text = run.text("train", config.side(name).language)
+        if not text.exists() or text.stat().st_size == 0:
+            raise DataError(f"{text}: missing or empty; run nmt prepare")
+    for name in SIDES:
+        if config.side(name).tokenizer == "sentencepiece":
+            _train_pieces(config, run, name)
+    with TemporaryDirectory(dir=run.path, prefix=".tokens.") as folder:
+        tokenized = {name: Path(folder) / name for name in SIDES}
+        counts = {name: _count(config, run, name, tokenized[name]) for name in SIDES}
+        _save_vocabs(config, run, counts)
+        src, tgt = (load_side(config, run, name) for name in SIDES)
+        encoded = zip(_encode(tokenized["src"], src), _encode(tokenized["tgt"], tgt), strict=True)
+        pairs = {"train": _write_split(run, "train", encoded, src, tgt)}
+    for split in SPLITS[1:]:
+        texts = [_lines(run.text(split, side.language)) for side in (src, tgt)]
+        encoded = zip(map(src.encode, texts[0]), map(tgt.encode, texts[1]), strict=True)
+        pairs[split] = _write_split(run, split, encoded, src, tgt)
+    report: dict[str, Any] = {"fingerprint": _fingerprint(config, run), "pairs": pairs}
+    report |= {name: _describe(side, run) for name, side in zip(SIDES, (src, tgt), strict=True)}
+    write_json(run.vocab_report, report)
+    return report
+
+
+def vocabularies_are_current(config: Config, run: RunDir) -> bool:
+    """Whether build-vocab's results belong to this configuration and to what `prepare` last wrote."""
+    try:
+        report = read_json(run.vocab_report)
+        for name in SIDES:
+            load_side(config, run, name)
+    except (ModelError, OSError):
+        return False
+    return isinstance(report, dict) and report.get("fingerprint") == _fingerprint(config, run)
+
+
+def _fingerprint(config: Config, run: RunDir) -> str:
+    settings = [config.src.model_dump(), config.tgt.model_dump(), config.shared_vocab]
+    made_from = run.prepare_report.read_bytes() if run.prepare_report.exists() else b""
+    return hashlib.sha256(json.dumps(settings).encode() + made_from).hexdigest()
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            yield line.rstrip("\n")
+
+
+def _train_pieces(config: Config, run: RunDir, name: SideName) -> None:
+    side = config.side(name)
+    names = SIDES if config.shared_vocab else (name,)
+    lines = chain.from_iterable(_lines(run.text("train", config.side(n).language)) for n in names)
+    model = train_sentencepiece((x.lower() if side.lowercase else x for x in lines), side.vocab_size)
+    with replacing(run.pieces(name)) as part:
+        part.write_bytes(model)
+
+
+def _count(config: Config, run: RunDir, name: SideName, tokenized: Path) -> Counter[str]:
+    """Tokenise train once: the tokens go to the file `tokenized`, a space between two; gives their counts."""
+    side = config.side(name)
+    work = partial(_tokenize_chunk, side.language, side.tokenizer, run.pieces(name), side.lowercase)
+    counts: Counter[str] = Counter()
+    with tokenized.open("w", encoding="utf-8", newline="\n") as file:
+        lines = _lines(run.text("train", side.language))
+        for text, chunk_counts in map_chunks(work, lines, config.prepare.workers):
+            file.write(text)
+            counts.update(chunk_counts)
+    return counts
+
+
+_tokenizer = cache(load_tokenizer)  # each process loads its tokenizer once
+
+
+def _tokenize_chunk(
+    language: str, tokenizer: str, pieces: Path, lowercase: bool, lines: list[str]
+) -> tuple[str, Counter[str]]:
+    loaded: Tokenizer = _tokenizer(tokenizer, pieces)
+    rows = [tokenize(line, language, loaded, lowercase) for line in lines]
+    return "".join(" ".join(row) + "\n" for row in rows), Counter(chain.from_iterable(rows))
+
+
+def _save_vocabs(config: Config, run: RunDir, counts: dict[SideName, Counter[str]]) -> None:
+    if config.shared_vocab:
+        joined = counts["src"] + counts["tgt"]
+        counts = {"src": joined, "tgt": joined}
+    for name in SIDES:
+        _vocab(config, run, name, counts[name]).save(run.vocab(name))
+
+
+def _vocab(config: Config, run: RunDir, name: SideName, counts: Counter[str]) -> Vocab:
+    side = config.side(name)
+    if side.tokenizer != "sentencepiece":
+        return build_vocab(counts, side.vocab_size, side.min_frequency, side.unknown == "spell")
+    # Every piece is listed, seen or not: bytes are there so that no text is unknown.
+    pieces = SentencePiece(run.pieces(name).read_bytes()).pieces()
+    ranked = sorted(pieces, key=lambda piece: (-counts[piece], piece))
+    return Vocab(ranked, [counts[piece] for piece in ranked])
+
+
+def _encode(tokenized: Path, side: Side) -> Iterator[list[int]]:
+    return (side.vocab.encode(line.split(" ") if line else []) for line in _lines(tokenized))
+
+
+def _write_split(run: RunDir, split: Split, pairs: Iterable[EncodedPair], src: Side, tgt: Side) -> int:
+    sizes = (len(src.vocab), len(tgt.vocab))
+    return write_store(run.store(split), pairs, sizes, (src.fingerprint(), tgt.fingerprint()))
+
+
+def _describe(side: Side, run: RunDir) -> dict[str, Any]:
+    """Size of a vocabulary, and what it covers of dev's tokens; rates in percent, None where dev is empty."""
+    vocab = side.vocab
+    tokens = known = units = unknown = 0
+    for line in _lines(run.text("dev", side.language)):
+        words = side.tokens(line)
+        ids = vocab.encode(words)
+        tokens += len(words)
+        known += sum(word in vocab.ids for word in words)
+        units += len(ids)
+        unknown += ids.count(UNK)
+    return {
+        "size": len(vocab),
+        "spelling": sum(map(is_marked, vocab.tokens)),
+        "dev_tokens": tokens,
+        "dev_coverage": _percent(known, tokens),
+        "dev_oov": _percent(tokens - known, tokens),
+        "dev_unk": _percent(unknown, units),
+    }
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return round(100 * part / whole, 3) if whole else None

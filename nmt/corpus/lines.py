@@ -1,0 +1,140 @@
+"""Aligned lines in and out. A line ends at "\\n" and nowhere else.
+
+Text is UTF-8; a byte-order mark at the start of a file is dropped, "\\r\\n" is accepted, and U+2028, U+0085,
+vertical tabs and form feeds are characters like any other. A name that ends in .gz is unzipped on the way.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import zip_longest
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+from nmt.errors import DataError
+from nmt.run_dir import replacing
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class SentencePair(NamedTuple):
+    """A sentence and its translation; the two sides never part."""
+
+    src: str
+    tgt: str
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines of a text file, without their ends.
+
+    Raises DataError for a missing file, a damaged .gz, or bytes that are not UTF-8 (with line and byte offset).
+    """
+    offset = 0
+    for number, raw in enumerate(_raw_lines(path), 1):
+        text = raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw
+        try:
+            line = text.decode()
+        except UnicodeDecodeError as error:
+            start = offset + len(raw) - len(text) + error.start
+            raise DataError(_undecodable(path, number, start, raw)) from None
+        offset += len(raw)
+        yield line.removesuffix("\n").removesuffix("\r")
+
+
+def read_pairs(src: Path, tgt: Path) -> Iterator[SentencePair]:
+    """Line n of `src` with line n of `tgt`. Raises DataError when one file ends before the other."""
+    sides = read_lines(src), read_lines(tgt)
+    for number, (source, target) in enumerate(zip_longest(*sides), 1):
+        if source is None or target is None:
+            short, long, rest = (src, tgt, sides[1]) if source is None else (tgt, src, sides[0])
+            raise DataError(
+                f"{short} ends at line {number - 1} but {long} has {number + sum(1 for _ in rest)} lines; "
+                "the two sides must have the same number of lines"
+            )
+        yield SentencePair(source, target)
+
+
+def read_tsv(path: Path) -> Iterator[SentencePair]:
+    """The first two tab-separated columns of each line; further columns are ignored."""
+    for number, line in enumerate(read_lines(path), 1):
+        columns = line.split("\t", 2)
+        if len(columns) < 2:
+            raise DataError(f"{path}:{number}: one column, but source<TAB>target is needed: {_excerpt(line)}")
+        yield SentencePair(columns[0], columns[1])
+
+
+def read_jsonl(path: Path, languages: tuple[str, str] = ("en", "zh")) -> Iterator[SentencePair]:
+    """One JSON object a line, keyed by "src" and "tgt" or by the two language codes; blank lines are skipped."""
+    for number, line in enumerate(read_lines(path), 1):
+        if line.strip():
+            yield _from_json(line, languages, f"{path}:{number}")
+
+
+@contextmanager
+def writing_pairs(src: Path, tgt: Path) -> Iterator[Callable[[str, str], None]]:
+    """Yield a function that appends a pair; both files appear together and whole, or not at all."""
+    with replacing(src) as src_part, replacing(tgt) as tgt_part:
+        with open_text(src_part) as src_file, open_text(tgt_part) as tgt_file:
+
+            def write(source: str, target: str) -> None:
+                src_file.write(source + "\n")
+                tgt_file.write(target + "\n")
+
+            yield write
+
+
+def open_text(path: Path) -> IO[str]:
+    """A file to be written as our lines are: UTF-8, "\\n"."""
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+def _raw_lines(path: Path) -> Iterator[bytes]:
+    try:
+        with _open(path) as file:
+            yield from file
+    except FileNotFoundError:
+        raise DataError(
+            f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})"
+        ) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: damaged gzip file ({error}); fetch it again") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _open(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def _undecodable(path: Path, number: int, offset: int, raw: bytes) -> str:
+    looks_utf16 = (number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff"))) or b"\0" in raw
+    unzipped = " of the unzipped text" if path.suffix == ".gz" else ""
+    mend = f"; it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8 {path}" if looks_utf16 else ""
+    return f"{path}:{number}: not UTF-8 at byte {offset}{unzipped}{mend or '; convert the file to UTF-8'}"
+
+
+def _from_json(line: str, languages: tuple[str, str], place: str) -> SentencePair:
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{place}: not JSON ({error}): {_excerpt(line)}") from None
+    for keys in (("src", "tgt"), languages):
+        if isinstance(record, dict) and all(isinstance(record.get(key), str) for key in keys):
+            return _encodable(SentencePair(record[keys[0]], record[keys[1]]), place)
+    wanted = f'{{"src": …, "tgt": …}} or {{"{languages[0]}": …, "{languages[1]}": …}}'
+    raise DataError(f"{place}: an object {wanted} with two strings is needed: {_excerpt(line)}")
+
+
+def _encodable(pair: SentencePair, place: str) -> SentencePair:
+    try:
+        "".join(pair).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise DataError(f"{place}: {half!r} is half a character; write it in full or leave it out") from None
+    return pair
+
+
+def _excerpt(line: str) -> str:
+    return repr(line if len(line) <= 60 else line[:60] + "…")

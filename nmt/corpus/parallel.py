@@ -1,0 +1,51 @@
+"""Work on chunks of lines with all cores: results in order, the same whatever the number of processes."""
+
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import chain, islice
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+CHUNK = 5_000  # items that one process works on at a time
+_WORTH_IT = 10 * CHUNK  # with fewer items, starting processes takes longer than the work
+
+
+def map_chunks(work: Callable[[list[Item]], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+    """Apply `work` to each chunk of `items`, in order; `workers` processes (0: one a core).
+
+    `work` travels to the processes by pickling, so it is a module's function or a `partial` of one.
+    """
+    source = iter(items)
+    first = list(islice(source, _WORTH_IT))
+    chunks = _chunks(chain(first, source))
+    processes = workers or os.cpu_count() or 1
+    if len(first) < _WORTH_IT or processes == 1:
+        yield from map(work, chunks)
+    else:
+        yield from _map_in_processes(work, chunks, processes)
+
+
+def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    source = iter(items)
+    while chunk := list(islice(source, CHUNK)):
+        yield chunk
+
+
+def _map_in_processes(
+    work: Callable[[list[Item]], Result], chunks: Iterator[list[Item]], processes: int
+) -> Iterator[Result]:
+    # "spawn": a fork of a process that has used torch's threads can hang.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        pending: deque[Future[Result]] = deque()
+        for chunk in chunks:
+            pending.append(pool.submit(work, chunk))
+            if len(pending) > 2 * processes:  # so that memory holds a few chunks, not the corpus
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

@@ -1,0 +1,189 @@
+"""The prepare stage: read, normalise, filter, deduplicate, split, report.
+
+Two passes, both streaming: the first cleans every pair and stages it in a temporary file beside its keys, the
+second deals the staged pairs out to train, dev and test. Only keys are remembered, under 100 bytes a pair.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from nmt.config import Config
+from nmt.corpus.clean import Clean, Cleaner
+from nmt.corpus.draw import Draw, Winner
+from nmt.corpus.lines import open_text, read_lines, writing_pairs
+from nmt.corpus.parallel import map_chunks
+from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
+from nmt.errors import DataError, UserError
+from nmt.run_dir import SPLITS, RunDir, Split, read_json, write_json
+
+Progress = Callable[[int], None]  # told how many more pairs were read
+Write = Callable[[str, str], None]
+Ledger = list[Counter[str]]  # of each corpus: pairs read, kept, drawn for dev and test, dropped by each rule
+
+_HELD_OUT: tuple[Split, Split] = ("test", "dev")
+_OVERLAP = "in_dev_or_test"
+
+
+def prepare(config: Config, run: RunDir, progress: Progress = lambda pairs: None) -> dict[str, Any]:
+    """Write the run's clean text of every split, and a report, which is also given back.
+
+    Raises DataError for corpora that cannot be used, ConfigError if none is configured or opencc is missing.
+    """
+    sources, cleaner, settings = find_sources(config), Cleaner.of(config), config.prepare
+    stamp = fingerprint(config, sources)
+    ledgers: dict[Split, Ledger] = {split: [Counter() for _ in sources[split]] for split in SPLITS}
+    asked: dict[Split, int] = {"test": settings.test_size, "dev": settings.dev_size}
+    draw = Draw({split: size for split, size in asked.items() if not sources[split]})
+    read = partial(_read, workers=settings.workers, progress=progress)
+    with ExitStack() as stack:
+        write = {split: stack.enter_context(writing_pairs(*_files(config, run, split))) for split in SPLITS}
+        staged = Path(stack.enter_context(TemporaryDirectory(dir=run.path, prefix=".prepare."))) / "pairs"
+        held_out: set[int] = set()
+        for split in _HELD_OUT:
+            pairs = read(sources[split], cleaner.without_filters(), ledgers[split])
+            held_out |= _copy(pairs, write[split])
+        pairs = read(sources["train"], cleaner, ledgers["train"])
+        _stage(_select(pairs, held_out, draw, settings.deduplicate, ledgers["train"]), staged)
+        weights = [source.weight for source in sources["train"]]
+        _deal(_staged(staged), draw.winners(), held_out, weights, write, ledgers["train"])
+        _refuse_empty(sources, ledgers)
+        run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
+    report = _report(sources, ledgers, draw) | {"fingerprint": stamp}
+    write_json(run.prepare_report, report)
+    return report
+
+
+def is_current(config: Config, run: RunDir) -> bool:
+    """Whether the run's prepared text was made with this configuration from the corpora as they are now."""
+    if not all(file.is_file() for split in SPLITS for file in _files(config, run, split)):
+        return False
+    try:
+        made_from = read_json(run.prepare_report)["fingerprint"]
+        return bool(made_from == fingerprint(config, find_sources(config)))
+    except (OSError, KeyError, TypeError, UserError):
+        return False
+
+
+def ledger_line(entry: dict[str, Any]) -> str:
+    """Tell one corpus of the report, or its totals, in one line."""
+    drawn = [f"{entry[split]} drawn for {split}" for split in _HELD_OUT if entry[split]]
+    dropped = [f"{rule} {count}" for rule, count in entry["dropped"].items()]
+    parts = [f"{entry['read']} pairs read", f"{entry['kept']} kept", *drawn]
+    return f"{', '.join(parts)}; dropped: {', '.join(dropped) or 'none'}"
+
+
+def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
+    return run.text(split, config.src.language), run.text(split, config.tgt.language)
+
+
+def _read(
+    sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int, progress: Progress
+) -> Iterator[Clean]:
+    numbered = ((number, pair) for number, source in enumerate(sources) for pair in source.pairs())
+    for outcomes, kept in map_chunks(cleaner, numbered, workers):
+        for (number, outcome), count in outcomes.items():
+            ledger[number][outcome] += count
+        progress(sum(count for (_, outcome), count in outcomes.items() if outcome == "read"))
+        yield from kept
+
+
+def _copy(pairs: Iterable[Clean], write: Write) -> set[int]:
+    """Write a split that was given, and collect its sentences' keys."""
+    keys: set[int] = set()
+    for pair in pairs:
+        write(pair.src, pair.tgt)
+        keys.add(pair.src_key)
+        keys.add(pair.tgt_key)
+    return keys
+
+
+def _select(
+    pairs: Iterable[Clean], held_out: set[int], draw: Draw, deduplicate: bool, ledger: Ledger
+) -> Iterator[Clean]:
+    """Drop what stands in a split that was given, and duplicates; enter the rest in the draw."""
+    seen: set[int] = set()
+    for pair in pairs:
+        if pair.src_key in held_out or pair.tgt_key in held_out:
+            ledger[pair.corpus][_OVERLAP] += 1
+        elif pair.key not in seen:
+            seen.add(pair.key)
+            draw.enter(pair)
+            yield pair
+        elif deduplicate:
+            ledger[pair.corpus]["duplicate"] += 1
+        else:
+            yield pair
+
+
+def _stage(pairs: Iterable[Clean], path: Path) -> None:
+    with open_text(path) as file:
+        for pair in pairs:
+            file.write("\t".join(map(str, pair)) + "\n")  # a normalised sentence holds no tab
+
+
+def _staged(path: Path) -> Iterator[Clean]:
+    for line in read_lines(path):
+        corpus, key, src_key, tgt_key, src, tgt = line.split("\t")
+        yield Clean(int(corpus), int(key), int(src_key), int(tgt_key), src, tgt)
+
+
+def _deal(
+    pairs: Iterable[Clean],
+    winners: dict[int, Winner],
+    held_out: set[int],
+    weights: list[int],
+    write: dict[Split, Write],
+    ledger: Ledger,
+) -> None:
+    """Write each pair to the split that it won, or else to train unless a sentence of it is held out."""
+    held_out = held_out.union(*(winner[1:] for winner in winners.values()))
+    for pair in pairs:
+        if won := winners.pop(pair.key, None):
+            ledger[pair.corpus][won.split] += 1
+            write[won.split](pair.src, pair.tgt)
+        elif pair.src_key in held_out or pair.tgt_key in held_out:
+            ledger[pair.corpus][_OVERLAP] += 1
+        else:
+            ledger[pair.corpus]["kept"] += 1
+            for _ in range(weights[pair.corpus]):
+                write["train"](pair.src, pair.tgt)
+
+
+def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[str, Any]:
+    entries = [_entry(counts) for counts in ledgers["train"]]
+    named = list(zip(sources["train"], entries, strict=True))
+    totals = _entry(sum(ledgers["train"], Counter()))
+    report: dict[str, Any] = {
+        "train": {"pairs": sum(source.weight * entry["kept"] for source, entry in named)}
+    }
+    for split in _HELD_OUT:
+        if split in draw.asked:
+            report[split] = {"given": False, "asked": draw.asked[split], "pairs": totals[split]}
+        else:
+            report[split] = {"given": True, "pairs": sum(counts["read"] for counts in ledgers[split])}
+    corpora = [{"name": source.name, "weight": source.weight} | entry for source, entry in named]
+    return report | {"totals": totals, "corpora": corpora}
+
+
+def _entry(counts: Counter[str]) -> dict[str, Any]:
+    known = ("read", "kept", *_HELD_OUT)
+    dropped = {rule: count for rule, count in counts.most_common() if rule not in known}
+    return {name: counts[name] for name in known} | {"dropped": dropped}
+
+
+def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledger]) -> None:
+    for split in SPLITS:
+        for source, counts in zip(sources[split], ledgers[split], strict=True):
+            if not counts["read"]:
+                raise DataError(f"{source}: no pairs in it; fill it or leave it out")
+    total = sum(ledgers["train"], Counter())
+    if not total["kept"]:
+        raise DataError(
+            f"no pair is left to train on: {ledger_line(_entry(total))}; "
+            "check the corpora's languages and encoding, or relax the rule in the prepare section"
+        )

@@ -1,0 +1,135 @@
+"""Where pairs come from: the configuration's corpora, found on disk and ready to be read."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+
+import nmt
+from nmt.config import Config, CorpusConfig
+from nmt.corpus.lines import SentencePair, read_jsonl, read_pairs, read_tsv
+from nmt.errors import ConfigError, DataError
+from nmt.run_dir import SPLITS, Split
+
+
+@dataclass(frozen=True)
+class Source:
+    """A named corpus: groups of files, and the function that reads one group."""
+
+    name: str
+    weight: int
+    groups: tuple[tuple[Path, ...], ...]
+    read: Callable[..., Iterator[SentencePair]]
+
+    def pairs(self) -> Iterator[SentencePair]:
+        """All pairs, file after file."""
+        for group in self.groups:
+            yield from self.read(*group)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({', '.join(str(path) for group in self.groups for path in group)})"
+
+
+Sources = dict[Split, tuple[Source, ...]]
+
+
+def find_sources(config: Config) -> Sources:
+    """The corpora of each split; `dev` and `test` are empty where none are given.
+
+    Raises ConfigError if no corpus is configured, DataError for files that are missing or do not pair up.
+    """
+    data, languages = config.data, (config.src.language, config.tgt.language)
+    if data.path is not None:
+        return _in_folder(Path(data.path).expanduser(), languages)
+    if not data.corpora:
+        raise ConfigError(
+            "no corpus to read; set data.path to a folder with train files, or list data.corpora"
+        )
+    given = {"train": data.corpora, "dev": (data.dev,), "test": (data.test,)}
+    return {split: tuple(_source(one, languages) for one in given[split] if one) for split in SPLITS}
+
+
+def fingerprint(config: Config, sources: Sources) -> str:
+    """What the prepared text depends on, as one hash: settings, and the inputs' names, sizes and times.
+
+    Times stand for contents here: reading every corpus before each training would cost more than it saves.
+    """
+    relevant: dict[str, Any] = {
+        "version": nmt.__version__,
+        "languages": (config.src.language, config.tgt.language),
+        "data": config.data.model_dump(mode="json"),
+        "prepare": config.prepare.model_dump(mode="json", exclude={"workers"}),
+        "files": [_stamp(path) for path in _files(sources)],
+    }
+    return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
+
+
+def _files(sources: Sources) -> list[Path]:
+    return [
+        path for split in SPLITS for source in sources[split] for group in source.groups for path in group
+    ]
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    status = path.stat()
+    return str(path), status.st_size, status.st_mtime_ns
+
+
+def _in_folder(folder: Path, languages: tuple[str, str]) -> Sources:
+    if not folder.is_dir():
+        raise DataError(f"data.path={folder}: no such folder (relative paths start at {Path.cwd()})")
+    sources = {split: _split_in_folder(folder, split, languages) for split in SPLITS}
+    if not sources["train"]:
+        names = " and ".join(f"train.{language}" for language in languages)
+        raise DataError(f"data.path={folder}: it needs {names}, plain or .gz (dev.* and test.* are optional)")
+    return sources
+
+
+def _split_in_folder(folder: Path, split: Split, languages: tuple[str, str]) -> tuple[Source, ...]:
+    names = [f"{split}.{language}" for language in languages]
+    found = [
+        next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
+        for name in names
+    ]
+    present = [path for path in found if path is not None]
+    if len(present) == 1:
+        missing = names[found.index(None)]
+        raise DataError(f"{present[0]} has no partner: {folder / missing} (plain or .gz) is missing")
+    return (Source(split, 1, (tuple(present),), read_pairs),) if present else ()
+
+
+def _source(corpus: CorpusConfig, languages: tuple[str, str]) -> Source:
+    if corpus.src is not None and corpus.tgt is not None:
+        return Source(corpus.name, corpus.weight, _aligned(corpus.name, corpus.src, corpus.tgt), read_pairs)
+    if corpus.tsv is not None:
+        return Source(corpus.name, corpus.weight, _each(corpus.tsv), read_tsv)
+    assert corpus.jsonl is not None  # noqa: S101 - CorpusConfig holds exactly one of the three
+    return Source(corpus.name, corpus.weight, _each(corpus.jsonl), partial(read_jsonl, languages=languages))
+
+
+def _aligned(name: str, src: str, tgt: str) -> tuple[tuple[Path, Path], ...]:
+    sources, targets = _expand(src), _expand(tgt)
+    if len(sources) != len(targets):
+        raise DataError(
+            f"corpus {name}: {src} matches {len(sources)} files but {tgt} matches {len(targets)}; "
+            "they pair up in sorted order, so both must match the same number"
+        )
+    return tuple(zip(sources, targets, strict=True))
+
+
+def _each(pattern: str) -> tuple[tuple[Path], ...]:
+    return tuple((path,) for path in _expand(pattern))
+
+
+def _expand(pattern: str) -> list[Path]:
+    path = Path(pattern).expanduser()
+    if path.is_file():
+        return [path]
+    found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor)))) if has_magic(pattern) else []
+    if not found:
+        raise DataError(f"{pattern}: no such file (relative paths start at {Path.cwd()})")
+    return found

@@ -1,0 +1,81 @@
+"""Encoded pairs on disk, opened in no time whatever their number: ids are read through memory maps.
+
+A store is a folder: `src.ids` and `tgt.ids` (all ids end to end), `offsets.npy` (int64 [N+1, 2], where each
+sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprints).
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from nmt.errors import ModelError
+from nmt.run_dir import read_json, replacing, write_json
+
+Ids = npt.NDArray[np.integer]
+Int32 = npt.NDArray[np.int32]
+EncodedPair = tuple[list[int], list[int]]
+_SIDES = ("src", "tgt")
+
+
+class ParallelCorpus:
+    """N encoded pairs: `corpus[i]` is (source ids [S], target ids [T]) as views, without BOS and EOS."""
+
+    def __init__(self, path: Path, fingerprints: tuple[str, str] | None = None) -> None:
+        """Open a store. Raises ModelError if it is damaged or was encoded with other vocabularies."""
+        try:
+            meta = read_json(path / "meta.json")
+            self.fingerprints: tuple[str, str] = (meta["src"], meta["tgt"])
+            self._ids = [np.memmap(path / f"{side}.ids", dtype=meta["dtype"], mode="r") for side in _SIDES]
+            self._offsets = np.load(path / "offsets.npy", mmap_mode="r", allow_pickle=False)
+            whole = self._offsets.shape == (meta["pairs"] + 1, 2) and all(
+                self._offsets[-1, k] == len(self._ids[k]) for k in range(2)
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{path}: missing or damaged ({error}); run nmt build-vocab again") from None
+        if not whole:
+            raise ModelError(f"{path}: its files do not fit together; run nmt build-vocab again")
+        if fingerprints is not None and fingerprints != self.fingerprints:
+            raise ModelError(f"{path}: encoded with other vocabularies than the run's; run nmt build-vocab again")
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, index: int) -> tuple[Ids, Ids]:
+        start, end = self._offsets[index], self._offsets[index + 1]
+        return self._ids[0][start[0] : end[0]], self._ids[1][start[1] : end[1]]
+
+    @property
+    def lengths(self) -> Int32:
+        """Tokens of each sentence, int32 [N, 2]."""
+        lengths: Int32 = np.diff(self._offsets, axis=0).astype(np.int32)
+        return lengths
+
+
+def write_store(
+    path: Path, pairs: Iterable[EncodedPair], vocab_sizes: tuple[int, int], fingerprints: tuple[str, str]
+) -> int:
+    """Write a store, whole or not at all; gives the number of pairs."""
+    dtype = np.uint16 if max(vocab_sizes) <= 2**16 else np.int32
+    count = 0
+    with replacing(path) as part:
+        part.mkdir()
+        with (part / "src.ids").open("wb") as src, (part / "tgt.ids").open("wb") as tgt, (part / "lengths").open("w+b") as lengths:
+            for count, (src_ids, tgt_ids) in enumerate(pairs, start=1):
+                src.write(np.asarray(src_ids, dtype).tobytes())
+                tgt.write(np.asarray(tgt_ids, dtype).tobytes())
+                lengths.write(np.asarray([len(src_ids), len(tgt_ids)], np.int32).tobytes())
+        _write_offsets(part, count)
+        src_print, tgt_print = fingerprints
+        meta = {"pairs": count, "dtype": np.dtype(dtype).name, "src": src_print, "tgt": tgt_print}
+        write_json(part / "meta.json", meta)
+    return count
+
+
+def _write_offsets(part: Path, count: int) -> None:
+    lengths = np.fromfile(part / "lengths", np.int32).reshape(count, 2)
+    offsets = np.zeros((count + 1, 2), np.int64)
+    np.cumsum(lengths, axis=0, out=offsets[1:])
+    np.save(part / "offsets.npy", offsets, allow_pickle=False)
+    (part / "lengths").unlink()

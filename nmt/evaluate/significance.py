@@ -1,0 +1,173 @@
+"""Is it better than before, and good enough? Paired bootstrap, the gate, and the history of scores."""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from nmt.errors import ConfigError, DataError, GateError, UserError
+from nmt.evaluate.metrics import LOWER_IS_BETTER, Score, bootstrap, check_counts, new_metric
+
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A system and its baseline by one metric; `difference` = `value` - `baseline`, in the metric's points.
+
+    `p_value` is how often chance alone would move the score further than `difference` (Koehn, 2004, as in
+    Moses and `sacrebleu --paired-bs`): each tail of it is tested at the level given, not both together.
+    """
+
+    metric: str
+    value: float
+    baseline: float
+    difference: float
+    p_value: float
+    signature: str
+
+    @property
+    def is_significant(self) -> bool:
+        """Chance alone would make such a difference in fewer than 5 of 100 cases."""
+        return self.p_value < SIGNIFICANT
+
+    @property
+    def is_worse(self) -> bool:
+        """The system's score lies on the worse side of the baseline's, by however little."""
+        return self.difference > 0 if self.metric in LOWER_IS_BETTER else self.difference < 0
+
+
+def compare(
+    hypotheses: Sequence[str], baseline: Sequence[str], references: Sequence[str], metrics: Iterable[str]
+) -> list[Comparison]:
+    """Paired bootstrap of a system against a baseline, 1000 resamples, the seed as for `score`.
+
+    Raises DataError where the counts differ or nothing is given, ConfigError for an unknown metric.
+    """
+    check_counts(hypotheses, references)
+    if len(baseline) != len(references):
+        raise DataError(
+            f"{len(baseline)} lines of baseline but {len(references)} of reference; "
+            "give the baseline's translation of the same test set"
+        )
+    return [_compare(name, hypotheses, baseline, references) for name in metrics]
+
+
+def _compare(
+    name: str, hypotheses: Sequence[str], baseline: Sequence[str], references: Sequence[str]
+) -> Comparison:
+    (before, after), signature = bootstrap(name, [baseline, hypotheses], references)
+    difference = float(after.score - before.score)
+    return Comparison(
+        metric=name,
+        value=float(after.score),
+        baseline=float(before.score),
+        difference=difference,
+        # sacrebleu gives its smallest p to equal scores, since no resample can then exceed the difference
+        p_value=float(cast(float, after.p_value)) if difference else 1.0,
+        signature=signature,
+    )
+
+
+def format_comparisons(comparisons: Sequence[Comparison]) -> str:
+    """Lay out a table for people, one line a metric: name, difference, both scores, p-value."""
+    return "\n".join(
+        f"{c.metric:<10} {c.difference:+6.2f}  ({c.value:.2f} against {c.baseline:.2f})  "
+        f"p = {c.p_value:.4f}, {'significant' if c.is_significant else 'not significant'}"
+        for c in comparisons
+    )
+
+
+def parse_floors(texts: Iterable[str]) -> dict[str, float]:
+    """Read `METRIC=X` strings such as "bleu=20". Raises ConfigError naming the string and the mend."""
+    floors: dict[str, float] = {}
+    for text in texts:
+        name, value = _parse_floor(text)
+        if name in floors:
+            raise ConfigError(f"{text!r}: {name} already has the bar {floors[name]:g}; give one")
+        floors[name] = value
+    return floors
+
+
+def _parse_floor(text: str) -> tuple[str, float]:
+    name, equals, number = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise ConfigError(f"{text!r} is no bar; write METRIC=X, such as bleu=20")
+    new_metric(name)
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ConfigError(f"{text!r}: {number!r} is not a number; write METRIC=X, such as {name}=20")
+    return name, value
+
+
+def check_gate(
+    scores: Sequence[Score], floors: Mapping[str, float], comparisons: Sequence[Comparison] = ()
+) -> None:
+    """Hold scores to their bars, and `comparisons` to being not significantly worse than the baseline.
+
+    A bar is a floor, for TER a ceiling. Raises GateError, one line with everything that does not hold;
+    ConfigError for a bar on a metric that was not measured.
+    """
+    measured = {score.metric: score.value for score in scores}
+    for name in [name for name in floors if name not in measured]:
+        raise ConfigError(
+            f"{name} has the bar {floors[name]:g} but was not measured; add it to evaluate.metrics"
+        )
+    missed = [_missed(name, measured[name], bar) for name, bar in floors.items()]
+    lost = [_lost(comparison) for comparison in comparisons]
+    failures = [failure for failure in missed + lost if failure]
+    if failures:
+        raise GateError("; ".join(failures))
+
+
+def _missed(name: str, value: float, bar: float) -> str:
+    if name in LOWER_IS_BETTER:
+        return f"{name} {value:.4f} is over {bar:g}" if value > bar else ""
+    return f"{name} {value:.4f} is under {bar:g}" if value < bar else ""
+
+
+def _lost(comparison: Comparison) -> str:
+    if not (comparison.is_worse and comparison.is_significant):
+        return ""
+    return (
+        f"{comparison.metric} {comparison.value:.4f} is significantly worse than the baseline's "
+        f"{comparison.baseline:.4f} (p = {comparison.p_value:.4f})"
+    )
+
+
+def append_history(path: Path, record: Mapping[str, Any]) -> None:
+    """Append one JSON line: `time` (ISO 8601, UTC), then `record`, such as what `to_json` gives.
+
+    The line is written by a single call and synced, so that runs which append at once do not mix theirs.
+    Raises UserError naming the file if it cannot be written.
+    """
+    entry = {"time": datetime.now(UTC).isoformat(timespec="seconds"), **record}
+    line = (json.dumps(entry, ensure_ascii=False) + "\n").encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        written = _append(path, line)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot append the scores ({error.strerror}); mend that or change evaluate.history"
+        ) from None
+    if written < len(line):
+        raise UserError(
+            f"{path}: only {written} of {len(line)} bytes were appended; free some space on the disk"
+        )
+
+
+def _append(path: Path, line: bytes) -> int:
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        written = os.write(descriptor, line)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return written

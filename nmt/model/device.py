@@ -1,0 +1,53 @@
+"""Where the arithmetic happens, and in which precision."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal
+
+import torch
+
+from nmt.errors import ConfigError
+
+Precision = Literal["fp32", "bf16", "fp16"]
+_DTYPES: dict[str, torch.dtype] = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def resolve_device(name: str) -> torch.device:
+    """The device that `auto | cpu | mps | cuda | cuda:N` means here. Raises ConfigError if it is not there."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    device = torch.device(name)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(f"device={name}: this PyTorch sees no GPU; use device=auto or device=cpu")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ConfigError(f"device={name}: there are only {torch.cuda.device_count()} GPUs, counted from cuda:0")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ConfigError("device=mps: this machine has no Apple GPU; use device=auto or device=cpu")
+    return device
+
+
+def resolve_precision(name: str, device: torch.device) -> Precision:
+    """The precision that `auto | fp32 | bf16 | fp16` means on a device.
+
+    auto is bf16 where the hardware multiplies in it, else fp32. Raises ConfigError for fp16 without a GPU.
+    """
+    if name == "fp16" and device.type != "cuda":
+        raise ConfigError(f"precision=fp16 needs a CUDA GPU; on {device.type} use precision=auto, bf16 or fp32")
+    if name != "auto":
+        return name  # type: ignore[return-value] # the schema allows no other
+    if device.type == "cuda":
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
+    if device.type == "cpu":
+        return "bf16" if _cpu_multiplies_bf16() else "fp32"
+    return "fp32"
+
+
+def _cpu_multiplies_bf16() -> bool:
+    # torch has no public question for this before 2.11
+    return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+
+
+def autocast(device: torch.device, precision: Precision) -> AbstractContextManager[object]:
+    """A context in which matrix products are done in `precision`."""
+    if precision == "fp32":
+        return nullcontext()
+    return torch.autocast(device.type, _DTYPES[precision])

@@ -1,0 +1,55 @@
+"""Embeddings that start from word vectors in word2vec's or GloVe's text format: a token and its numbers a line."""
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from nmt.config import ModelConfig
+from nmt.errors import DataError
+from nmt.model.transformer import Transformer
+from nmt.text.vocab import Vocab
+
+
+def put_vectors(model: Transformer, config: ModelConfig, src: Vocab, tgt: Vocab) -> None:
+    """Start the embeddings from `src_vectors` and `tgt_vectors` where given; freeze them if asked."""
+    for path, vocab, embedding in (
+        (config.src_vectors, src, model.src_embedding.tokens),
+        (config.tgt_vectors, tgt, model.tgt_embedding.tokens),
+    ):
+        if path is not None:
+            read_vectors(Path(path), vocab, embedding)
+            embedding.weight.requires_grad_(not config.freeze_vectors)
+
+
+def read_vectors(path: Path, vocab: Vocab, embedding: nn.Embedding) -> int:
+    """Copy the file's vectors of the vocabulary's tokens into the embedding; gives how many there were.
+
+    Raises DataError naming file and line for a wrong number of columns or what is no number, and if none matches.
+    """
+    found = 0
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                token, *columns = line.rstrip().split(" ")
+                if number == 1 and len(columns) == 1:
+                    continue  # word2vec's header: how many vectors, how wide
+                index = vocab.ids.get(token)
+                if index is not None:
+                    with torch.no_grad():
+                        embedding.weight[index] = _vector(columns, embedding.embedding_dim, f"{path}:{number}")
+                    found += 1
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); give a UTF-8 text file of vectors") from None
+    if not found:
+        raise DataError(f"{path}: holds no vector of any token of the vocabulary; check case and tokenizer")
+    return found
+
+
+def _vector(columns: list[str], width: int, place: str) -> torch.Tensor:
+    if len(columns) != width:
+        raise DataError(f"{place}: {len(columns)} numbers, but model.d_model={width}")
+    try:
+        return torch.tensor([float(column) for column in columns])
+    except ValueError:
+        raise DataError(f"{place}: holds what is no number") from None

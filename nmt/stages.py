@@ -1,0 +1,142 @@
+"""Which run a command means, whether its folder is free for this configuration, and which stages are due."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nmt.checkpoint import steps
+from nmt.config import Config, dump, load_config
+from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
+from nmt.corpus.prepare import is_current, ledger_line, prepare
+from nmt.errors import ConfigError, ModelError
+from nmt.run_dir import LATEST, RunDir, write_text
+
+Say = Callable[[str], None]
+
+# Settings that change what is still to come, not what a run's checkpoints have already become.
+_FREE_SECTIONS = ("run_dir", "search", "evaluate")
+_FREE = {
+    f"train.{key}"
+    for key in (
+        "updates max_minutes validate_every save_every log_every keep early_stop patience average average_of "
+        "device tensorboard"
+    ).split()
+} | {"prepare.workers"}
+
+
+def claim(config: Config, overwrite: bool) -> RunDir:
+    """The run folder of a configuration, with `config.yaml` written in it.
+
+    Raises ConfigError if the folder holds checkpoints that were trained with another configuration; `overwrite`
+    deletes them.
+    """
+    run = RunDir(Path(config.run_dir))
+    if overwrite:
+        _clear(run)
+    elif steps(run) and run.config.exists():
+        differing = _differences(load_config(run.config), config)
+        if differing:
+            raise ConfigError(
+                f"{run.path}: was trained with another configuration ({'; '.join(differing)}); "
+                "give another run_dir, or --overwrite to delete its checkpoints"
+            )
+    write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
+    return run
+
+
+def _clear(run: RunDir) -> None:
+    for folder in (run.checkpoints, run.validation, run.tensorboard):
+        shutil.rmtree(folder, ignore_errors=True)
+    for file in (run.best, run.metrics, run.log):
+        file.unlink(missing_ok=True)
+
+
+def _differences(old: Config, new: Config) -> list[str]:
+    before, after = _flat(dump(old)), _flat(dump(new))
+    return [f"{key}: {before[key]} → {after[key]}" for key in before if before[key] != after[key] and key not in _FREE]
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """{"train": {"seed": 1}} → {"train.seed": 1}, without the sections that are free to change."""
+    flat: dict[str, Any] = {}
+    for section, value in settings.items():
+        if isinstance(value, dict) and section not in _FREE_SECTIONS:
+            flat |= {f"{section}.{key}": inner for key, inner in value.items()}
+        elif section not in _FREE_SECTIONS:
+            flat[section] = value
+    return flat
+
+
+def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
+    """Run `prepare` if its results are missing or stale."""
+    if not is_current(config, run):
+        run_prepare(config, run, say)
+
+
+def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
+    """Run `build-vocab` if its results are missing or stale."""
+    if not vocabularies_are_current(config, run):
+        run_build_vocab(config, run, say)
+
+
+def run_prepare(config: Config, run: RunDir, say: Say) -> None:
+    """Prepare, and tell what was kept and dropped."""
+    report = prepare(config, run)
+    for entry in report["corpora"]:
+        say(f"prepare: {entry['name']}: {ledger_line(entry)}")
+    say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in ("train", "dev", "test")))
+
+
+def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
+    """Build the vocabularies, and tell their sizes and what they cover."""
+    report = build_vocabularies(config, run)
+    for name in ("src", "tgt"):
+        side = report[name]
+        covers = "dev is empty"
+        if side["dev_coverage"] is not None:
+            covers = f"dev: coverage {side['dev_coverage']:.2f} %, OOV {side['dev_oov']:.2f} %"
+            covers += f", unknown even so {side['dev_unk']:.2f} %"
+        say(f"build-vocab: {name}: {side['size']:,} tokens, {side['spelling']:,} of them to spell with; {covers}")
+
+
+def remember(run: RunDir) -> None:
+    """Make this the run that `nmt translate` takes when none is named."""
+    write_text(LATEST, f"{run.path.resolve()}\n")
+
+
+def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> tuple[Config, RunDir]:
+    """The trained run that is meant: `model`, else the config's, else $NMT_MODEL, else the last one trained here.
+
+    Its own configuration holds, but for the `search` and `evaluate` sections of `config` and for overrides of those.
+    Raises ModelError if there is none, ConfigError for an override of anything else.
+    """
+    for override in overrides:
+        if not override.startswith(("search.", "evaluate.", "run_dir=")):
+            raise ConfigError(f"command line: {override}: a trained model takes only search.* and evaluate.*")
+    asked = load_config(config, overrides) if config is not None else None
+    run = _locate(model, asked)
+    if not run.config.is_file():
+        raise ModelError(f"{run.path}: not a run folder (no config.yaml); run nmt train, or name one with --model")
+    trained = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
+    if asked is not None:
+        trained = trained.model_copy(update={"search": asked.search, "evaluate": asked.evaluate})
+    return trained, run
+
+
+def _locate(model: Path | None, asked: Config | None) -> RunDir:
+    if model is not None:
+        return RunDir(model)
+    if asked is not None:
+        return RunDir(Path(asked.run_dir))
+    if os.environ.get("NMT_MODEL"):
+        return RunDir(Path(os.environ["NMT_MODEL"]))
+    try:
+        return RunDir(Path(LATEST.read_text(encoding="utf-8").strip()))
+    except OSError:
+        raise ModelError(
+            "no model: nothing was trained in this folder; run nmt train, or give --model DIR or $NMT_MODEL"
+        ) from None

@@ -1,0 +1,55 @@
+"""One language's whole path from text to ids and back; training and translating share it, so they cannot drift."""
+
+import hashlib
+from dataclasses import dataclass
+
+from nmt.config import Config
+from nmt.run_dir import RunDir, SideName
+from nmt.text.normalize import normalize
+from nmt.text.tokenizers import Tokenizer, load_tokenizer
+from nmt.text.vocab import Vocab
+
+
+@dataclass(frozen=True)
+class Side:
+    """Normalisation, tokenizer and vocabulary of one language."""
+
+    language: str
+    tokenizer: Tokenizer
+    vocab: Vocab
+    lowercase: bool
+    spells: bool  # unknown words are spelled, and <unk> is never written
+    identity: str  # everything but the vocabulary that decides the ids: tokenizer, case, sentencepiece model
+
+    def tokens(self, text: str) -> list[str]:
+        """Tokens of one line as written, before the vocabulary."""
+        return tokenize(text, self.language, self.tokenizer, self.lowercase)
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of one line, without BOS or EOS."""
+        return self.vocab.encode(self.tokens(text))
+
+    def decode(self, ids: list[int]) -> str:
+        """Text of ids; PAD, BOS and EOS are left out."""
+        return self.tokenizer.decode(self.vocab.decode(ids))
+
+    def fingerprint(self) -> str:
+        """A hash that is equal where every text gets equal ids."""
+        return hashlib.sha256(f"{self.identity}\n{self.vocab.fingerprint()}".encode()).hexdigest()[:16]
+
+
+def tokenize(text: str, language: str, tokenizer: Tokenizer, lowercase: bool) -> list[str]:
+    """Normalise one line and split it."""
+    text = normalize(text, language)
+    return tokenizer.encode(text.lower() if lowercase else text)
+
+
+def load_side(config: Config, run: RunDir, name: SideName) -> Side:
+    """The side as `build-vocab` left it in the run. Raises ModelError where a file is missing or damaged."""
+    side = config.side(name)
+    pieces = run.pieces(name)
+    tokenizer = load_tokenizer(side.tokenizer, pieces)
+    model = hashlib.sha256(pieces.read_bytes()).hexdigest() if side.tokenizer == "sentencepiece" else ""
+    identity = f"{side.language} {side.tokenizer} {side.lowercase} {model}"
+    vocab = Vocab.load(run.vocab(name))
+    return Side(side.language, tokenizer, vocab, side.lowercase, side.unknown == "spell", identity)

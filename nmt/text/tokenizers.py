@@ -1,0 +1,179 @@
+"""Text ↔ tokens. The law of every tokenizer: `decode(encode(x)) == x` for normalised x.
+
+(`whitespace` and `plain` keep it up to spaces and so does the sentence they decode to: they are for
+languages that write spaces.) No token holds white space; `▁` (U+2581), which `normalize` takes out of
+the text, stands for a space that the target must restore.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import sentencepiece
+
+from nmt.errors import ModelError
+
+SPACE = "▁"
+
+
+class Tokenizer(Protocol):
+    """Text to tokens and back."""
+
+    def encode(self, text: str) -> list[str]:
+        """Split one normalised line."""
+        ...
+
+    def decode(self, tokens: list[str]) -> str:
+        """Join tokens to one line of text."""
+        ...
+
+
+class Whitespace:
+    """Words by white space with punctuation split off; numbers stay whole, contractions part as in the Penn
+    Treebank ("do n't", "Tom 's").
+    """
+
+    _token = re.compile(
+        r"\d+(?:[.,:]\d+)+(?!\w)"  # 3.14  1,000  10:30
+        r"|\w+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b"
+        r"|\w+|\S",
+        re.IGNORECASE,
+    )
+    _attach_left = re.compile(r" (?=(?:[.,;:!?%)\]}…]|n't\b|'(?:s|m|re|ve|ll|d)\b))", re.IGNORECASE)
+    _attach_right = re.compile(r"(?<=[(\[{$#@]) ")
+    _quoted = re.compile(r"(^|(?<=\s))\" (.*?) \"(?=\W|$)")
+
+    def encode(self, text: str) -> list[str]:
+        """`Don't go!` → `Do n't go !`."""
+        return self._token.findall(text)
+
+    def decode(self, tokens: list[str]) -> str:
+        """Spaces between words, punctuation attached as English attaches it."""
+        text = self._attach_right.sub("", self._attach_left.sub("", " ".join(tokens)))
+        return self._quoted.sub(r'\1"\2"', text)
+
+
+class Plain:
+    """Words by white space alone: for text that is tokenised already."""
+
+    def encode(self, text: str) -> list[str]:
+        """Split at white space."""
+        return text.split()
+
+    def decode(self, tokens: list[str]) -> str:
+        """Join with spaces."""
+        return " ".join(tokens)
+
+
+class Char:
+    """Every character is a token."""
+
+    def encode(self, text: str) -> list[str]:
+        """Split into characters."""
+        return list(text.replace(" ", SPACE))
+
+    def decode(self, tokens: list[str]) -> str:
+        """Join characters."""
+        return "".join(tokens).replace(SPACE, " ")
+
+
+class Jieba:
+    """Chinese words by jieba's dictionary and its hidden Markov model; its dictionary loads at the first use."""
+
+    def __init__(self) -> None:
+        self._cut: Callable[..., Iterator[str]] | None = None
+
+    def encode(self, text: str) -> list[str]:
+        """Split into words."""
+        if self._cut is None:
+            self._cut = _jieba_without_cache()
+        return [SPACE if token == " " else token for token in self._cut(text)]
+
+    def decode(self, tokens: list[str]) -> str:
+        """Join words: Chinese has no spaces but those that were tokens."""
+        return "".join(tokens).replace(SPACE, " ")
+
+
+def _jieba_without_cache() -> Callable[..., Iterator[str]]:
+    # jieba keeps a marshalled dictionary at a predictable path in the shared temporary folder, where anyone may
+    # have put another; the dictionary is read from the package itself instead.
+    import jieba
+
+    segmenter = jieba.Tokenizer()
+    segmenter.FREQ, segmenter.total = segmenter.gen_pfdict(segmenter.get_dict_file())
+    segmenter.initialized = True
+    cut: Callable[..., Iterator[str]] = segmenter.cut
+    return cut
+
+
+class SentencePiece:
+    """Subwords of a trained sentencepiece model (Kudo and Richardson, 2018)."""
+
+    def __init__(self, model: bytes, name: str = "sentencepiece model") -> None:
+        self._processor = sentencepiece.SentencePieceProcessor()
+        try:
+            self._processor.LoadFromSerializedProto(model)
+        except (RuntimeError, OSError, ValueError):
+            raise ModelError(f"{name}: not a sentencepiece model; run nmt build-vocab again") from None
+
+    def encode(self, text: str) -> list[str]:
+        """Split into pieces; a character without a piece becomes its UTF-8 bytes."""
+        pieces: list[str] = self._processor.encode(text, out_type=str)
+        return pieces
+
+    def decode(self, tokens: list[str]) -> str:
+        """Join pieces."""
+        text: str = self._processor.decode_pieces(tokens)
+        return text
+
+    def pieces(self) -> list[str]:
+        """Every piece that `encode` can give."""
+        processor = self._processor
+        ids = range(processor.get_piece_size())
+        return [processor.id_to_piece(i) for i in ids if not processor.is_control(i) and not processor.is_unknown(i)]
+
+
+def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:
+    """Train a unigram model with identity normalisation, byte fallback and split digits; gives its bytes.
+
+    A corpus too small for `vocab_size` pieces gets as many as it can bear.
+    """
+    model = io.BytesIO()
+    options: dict[str, Any] = {
+        "model_type": "unigram",
+        "normalization_rule_name": "identity",
+        "byte_fallback": True,
+        "split_digits": True,
+        "character_coverage": 0.9998,
+        "hard_vocab_limit": False,
+        "bos_id": -1,
+        "eos_id": -1,
+        "input_sentence_size": 2_000_000,
+        "shuffle_input_sentence": True,
+        "num_threads": 1,  # more threads sum in another order and may give other pieces
+        "minloglevel": 2,
+    }
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, vocab_size=vocab_size, **options
+    )
+    return model.getvalue()
+
+
+TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
+    "whitespace": Whitespace,
+    "plain": Plain,
+    "jieba": Jieba,
+    "char": Char,
+}
+
+
+def load_tokenizer(name: str, pieces: Path) -> Tokenizer:
+    """The tokenizer called `name`; `sentencepiece` reads its model from `pieces`. Raises ModelError."""
+    if name != "sentencepiece":
+        return TOKENIZERS[name]()
+    try:
+        return SentencePiece(pieces.read_bytes(), str(pieces))
+    except FileNotFoundError:
+        raise ModelError(f"{pieces}: missing; run nmt build-vocab") from None

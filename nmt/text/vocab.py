@@ -1,0 +1,147 @@
+"""Tokens ↔ ids: PAD 0, UNK 1, BOS 2, EOS 3, then tokens by falling frequency, ties in code-point order.
+
+A word outside the vocabulary can be *spelled*: its characters carry marks for where they stand in the word,
+the mixed word/character model of Wu et al. (2016, §4.2), so that a name or a number survives.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from nmt.errors import ModelError
+from nmt.run_dir import write_text
+
+PAD, UNK, BOS, EOS = range(4)
+SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>")
+BEGIN, MIDDLE, END = "<B>", "<M>", "<E>"
+_MARKS = (BEGIN, MIDDLE, END)
+# At most this share of a vocabulary is characters that spell; the rest is words.
+_SPELLING_SHARE = 0.25
+
+
+class Vocab:
+    """The tokens of one language, each with its count in train."""
+
+    def __init__(self, tokens: Sequence[str], counts: Sequence[int]) -> None:
+        """`tokens` and `counts` are without the four specials, in the order of the ids that follow them."""
+        self.tokens: tuple[str, ...] = (*SPECIALS, *tokens)
+        self.counts: tuple[int, ...] = (0,) * len(SPECIALS) + tuple(counts)
+        # Text that happens to read "<pad>" is a word like any other, not the special.
+        self.ids: dict[str, int] = {token: i for i, token in enumerate(tokens, start=len(SPECIALS))}
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @cached_property
+    def spells(self) -> bool:
+        """Whether characters with marks are in the vocabulary."""
+        return any(is_marked(token) for token in self.tokens)
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """Ids of tokens; a word that is not listed is spelled if the vocabulary spells, else UNK."""
+        ids: list[int] = []
+        known, spells = self.ids, self.spells
+        for token in tokens:
+            index = known.get(token)
+            if index is not None:
+                ids.append(index)
+            elif spells:
+                ids.extend(known.get(piece, UNK) for piece in spell(token))
+            else:
+                ids.append(UNK)
+        return ids
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Tokens of ids, spelled words joined, PAD, BOS and EOS left out."""
+        return join_spelled(self.tokens[i] for i in ids if i not in (PAD, BOS, EOS))
+
+    def fingerprint(self) -> str:
+        """A hash of the tokens and their order."""
+        return hashlib.sha256("\n".join(self.tokens).encode()).hexdigest()[:16]
+
+    def save(self, path: Path) -> None:
+        """Write one `token<TAB>count` a line."""
+        lines = (f"{token}\t{count}\n" for token, count in zip(self.tokens, self.counts, strict=True))
+        write_text(path, "".join(lines))
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocab":
+        """Read what `save` wrote. Raises ModelError naming file and line."""
+        try:
+            lines = path.read_bytes().decode().split("\n")
+        except FileNotFoundError:
+            raise ModelError(f"{path}: missing; run nmt build-vocab") from None
+        except UnicodeDecodeError as error:
+            raise ModelError(f"{path}: byte {error.start} is not UTF-8; run nmt build-vocab again") from None
+        rows = [line.split("\t") for line in lines[:-1]]
+        for number, row in enumerate(rows, start=1):
+            if len(row) != 2 or not row[0] or not (row[1].isascii() and row[1].isdigit()):
+                raise ModelError(f"{path}:{number}: not of the form token<TAB>count; run nmt build-vocab again")
+        tokens = [token for token, _ in rows]
+        if tuple(tokens[:4]) != SPECIALS or len(set(tokens)) != len(tokens) or lines[-1]:
+            raise ModelError(f"{path}: not a vocabulary of this program; run nmt build-vocab again")
+        return cls(tokens[4:], [int(count) for _, count in rows[4:]])
+
+
+def is_marked(token: str) -> bool:
+    """Whether a token is a character of a spelled word."""
+    return len(token) == 4 and token.startswith(_MARKS)
+
+
+def spell(word: str) -> list[str]:
+    """A word as marked characters: `Bob` → `<B>B <M>o <E>b`; one character needs no mark."""
+    if len(word) < 2:
+        return [word]
+    return [BEGIN + word[0], *(MIDDLE + c for c in word[1:-1]), END + word[-1]]
+
+
+def join_spelled(tokens: Iterable[str]) -> list[str]:
+    """Undo `spell`. A model may break the marks' order; its characters are then joined as far as they go."""
+    words: list[str] = []
+    spelling = False
+    for token in tokens:
+        if not is_marked(token):
+            words.append(token)
+            spelling = False
+        elif spelling and not token.startswith(BEGIN):
+            words[-1] += token[3]
+            spelling = not token.startswith(END)
+        else:
+            words.append(token[3])
+            spelling = not token.startswith(END)
+    return words
+
+
+def rank(counts: Counter[str], min_frequency: int) -> list[tuple[str, int]]:
+    """Tokens by falling count, ties in code-point order, without those seen fewer than `min_frequency` times."""
+    kept = [(token, count) for token, count in counts.items() if count >= min_frequency]
+    return sorted(kept, key=lambda item: (-item[1], item[0]))
+
+
+def build_vocab(counts: Counter[str], size: int, min_frequency: int, spells: bool) -> Vocab:
+    """The vocabulary of at most `size` tokens (specials not counted) for token counts.
+
+    With `spells`, words that are too rare give their places to the marked characters that spell them.
+    """
+    ranked = rank(counts, min_frequency)
+    words = ranked[:size]
+    if spells:
+        marked = _spelling(counts, words, min_frequency)
+        room = size - min(len(marked), int(size * _SPELLING_SHARE))
+        words = ranked[:room]
+        marked = _spelling(counts, words, min_frequency)[: size - len(words)]
+        words = sorted([*words, *marked], key=lambda item: (-item[1], item[0]))
+    return Vocab([token for token, _ in words], [count for _, count in words])
+
+
+def _spelling(counts: Counter[str], words: list[tuple[str, int]], min_frequency: int) -> list[tuple[str, int]]:
+    """The characters that spell every word outside `words`, ranked."""
+    known = {word for word, _ in words}
+    characters: Counter[str] = Counter()
+    for word, count in counts.items():
+        if word not in known:
+            for character in spell(word):
+                characters[character] += count
+    return [item for item in rank(characters, min_frequency) if item[0] not in known]

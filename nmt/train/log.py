@@ -1,0 +1,97 @@
+"""What training says: a line of JSON for machines, a line of words or a progress bar for people.
+
+Everything for people goes to stderr and to the run's train.log; the bar only to a terminal.
+"""
+
+import json
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+from tqdm import tqdm
+
+from nmt.errors import ConfigError
+from nmt.run_dir import RunDir, write_text
+
+
+class Log:
+    """The records of one run. A silent one (ranks other than 0) writes nothing."""
+
+    def __init__(self, run: RunDir, total: int, start: int, silent: bool = False, tensorboard: bool = False) -> None:
+        """`total` updates of which `start` are done; records of later updates (of a lost attempt) are dropped."""
+        self.run, self.silent = run, silent
+        self._bar: tqdm[Any] | None = None
+        self._board = None
+        if silent:
+            return
+        run.path.mkdir(parents=True, exist_ok=True)
+        _forget_after(run, start)
+        if sys.stderr.isatty():
+            self._bar = tqdm(total=total, initial=start, unit="update", dynamic_ncols=True, file=sys.stderr)
+        if tensorboard:
+            self._board = _tensorboard(run)
+
+    def say(self, text: str) -> None:
+        """One line for people."""
+        if self.silent:
+            return
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+        with self.run.log.open("a", encoding="utf-8") as file:
+            file.write(f"{stamp} {text}\n")
+        if self._bar is not None:
+            self._bar.write(text, file=sys.stderr)
+        else:
+            print(text, file=sys.stderr, flush=True)  # noqa: T201 - stderr is where people are told
+
+    def record(self, kind: str, update: int, **values: float) -> None:
+        """One JSON line in metrics.jsonl, and the same for TensorBoard."""
+        if self.silent:
+            return
+        line = json.dumps({"kind": kind, "update": update, "time": round(time.time(), 3), **values})
+        with self.run.metrics.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+        if self._board is not None:
+            for name, value in values.items():
+                self._board.add_scalar(f"{kind}/{name}", value, update)
+
+    def advance(self, **shown: str) -> None:
+        """Move the bar, if there is one, by an update."""
+        if self._bar is not None:
+            self._bar.update()
+            if shown:
+                self._bar.set_postfix(shown)
+
+    @property
+    def has_bar(self) -> bool:
+        """Whether a bar shows what else would be said from time to time."""
+        return self._bar is not None
+
+    def close(self) -> None:
+        """End the bar and flush TensorBoard."""
+        if self._bar is not None:
+            self._bar.close()
+        if self._board is not None:
+            self._board.close()
+
+
+def _forget_after(run: RunDir, update: int) -> None:
+    try:
+        lines = run.metrics.read_text(encoding="utf-8").splitlines(keepends=True)
+    except FileNotFoundError:
+        return
+    kept = []
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError):  # a line cut short by a crash is dropped
+            if json.loads(line)["update"] <= update:
+                kept.append(line)
+    if len(kept) < len(lines):
+        write_text(run.metrics, "".join(kept))
+
+
+def _tensorboard(run: RunDir) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise ConfigError("train.tensorboard=true needs TensorBoard; pip install 'nmt[tensorboard]'") from None
+    return SummaryWriter(run.tensorboard)

@@ -1,0 +1,334 @@
+"""When to update, validate, save and stop. What an update is stands in `update.py`."""
+
+import math
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+
+from nmt import checkpoint
+from nmt.checkpoint import Meta
+from nmt.config import Config
+from nmt.corpus.batching import Batch, Position, batches_from, load_batch
+from nmt.corpus.store import ParallelCorpus
+from nmt.errors import DataError, Interrupted, ModelError, UserError
+from nmt.model.device import resolve_precision
+from nmt.model.transformer import Transformer
+from nmt.model.vectors import put_vectors
+from nmt.run_dir import RunDir
+from nmt.text.side import load_side
+from nmt.train.distributed import World, broadcast
+from nmt.train.log import Log
+from nmt.train.update import Updated, Updater, learning_rate
+from nmt.train.validation import Validator
+
+_BAD_IN_A_ROW = 5  # updates whose gradients are not finite, before training gives up
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands; with the weights and the optimizer's state, all that resuming needs."""
+
+    update: int = 0
+    position: Position = Position()
+    seconds: float = 0.0
+    best: str = ""  # the checkpoint that scored best
+    best_score: float = math.nan
+    since_best: int = 0  # validations
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; NaN as None."""
+        values = asdict(self)
+        return values | {"best_score": None if math.isnan(self.best_score) else self.best_score}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Progress":
+        """Undo `as_json`."""
+        score = values["best_score"]
+        return cls(**values | {"position": Position(**values["position"]), "best_score": math.nan if score is None else score})
+
+
+class Trainer:
+    """Trains one run to its end; where checkpoints are there, from the last whole one on."""
+
+    def __init__(self, config: Config, run: RunDir, world: World) -> None:
+        """Raises ModelError or DataError where the run's files do not fit the configuration."""
+        self.config, self.run, self.world = config, run, world
+        self.src, self.tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+        self.fingerprints = (self.src.fingerprint(), self.tgt.fingerprint())
+        self.corpus = ParallelCorpus(run.store("train"), self.fingerprints)
+        lengths = self.corpus.lengths
+        self.fitting = np.flatnonzero(((lengths > 0) & (lengths < config.model.max_length)).all(axis=1))
+        self.lengths = lengths[self.fitting]
+        if len(self.fitting) == 0:
+            raise DataError(f"{run.store('train')}: no pair is shorter than model.max_length={config.model.max_length}")
+        self.model = self._new_model()
+        precision = resolve_precision(config.train.precision, world.device)
+        self.validator = Validator(config, run, self.src, self.tgt, precision)
+        self.updater = Updater(config.train, self.model, precision, world)
+        self.progress = Progress()
+        warnings = self._resume()
+        self.log = Log(run, config.train.updates, self.progress.update, not world.leads, config.train.tensorboard)
+        for text in [*warnings, *self._introduction(precision)]:
+            self.log.say(text)
+        self._signal = 0
+        self._bad_updates = 0
+        self._since_log: list[Updated] = []
+        self._log_time = time.monotonic()
+
+    def _new_model(self) -> Transformer:
+        torch.manual_seed(self.config.train.seed)
+        model = Transformer(self.config.model, len(self.src.vocab), len(self.tgt.vocab))
+        put_vectors(model, self.config.model, self.src.vocab, self.tgt.vocab)
+        model.to(self.world.device)
+        broadcast(self.world, list(checkpoint.parameters_of(model).values()))
+        return model
+
+    def _introduction(self, precision: str) -> list[str]:
+        count = sum(p.numel() for p in self.model.parameters())
+        left_out = len(self.corpus) - len(self.fitting)
+        lines = [
+            f"{count:,} parameters, {len(self.fitting):,} pairs, vocabularies {len(self.src.vocab):,} and "
+            f"{len(self.tgt.vocab):,}, {self.world.device} in {precision}, {self.world.size} process(es)"
+        ]
+        if left_out:
+            lines.append(f"{left_out:,} pairs are empty or longer than model.max_length and are left out")
+        if len(self.validator) == 0:
+            lines.append("dev is empty: no validation, no early stopping; the last checkpoint counts as the best")
+        if self.progress.update:
+            lines.append(f"resuming after update {self.progress.update:,}")
+        return lines
+
+    def _resume(self) -> list[str]:
+        """Take up the last whole checkpoint; gives a warning for each that is damaged."""
+        warnings: list[str] = []
+        for folder in reversed(checkpoint.steps(self.run)):
+            try:
+                meta = checkpoint.read_meta(folder)
+                weights, training = checkpoint.load_weights(folder), checkpoint.load_training(folder)
+            except ModelError as error:
+                warnings.append(f"{error}; trying the one before")
+                continue
+            if meta.fingerprints != self.fingerprints:
+                raise ModelError(f"{folder}: trained with other vocabularies; train with --overwrite, or restore them")
+            checkpoint.put_weights(self.model, weights, folder)
+            self.updater.load_state(training)
+            self.progress = Progress.from_json(meta.progress)
+            return warnings
+        if warnings:
+            raise ModelError(f"{self.run.checkpoints}: no whole checkpoint ({warnings[0]}); train with --overwrite")
+        return warnings
+
+    def train(self) -> Progress:
+        """Train until updates, minutes or patience are used up, then average.
+
+        Raises Interrupted after a signal, once a checkpoint is written; UserError if the loss stays not finite.
+        """
+        with self._catching_signals():
+            for batches, tokens, position in self._groups():
+                if self._ended():
+                    break
+                self._update(batches, tokens, position)
+            if self.progress.update and self.progress.update % self.config.train.save_every:
+                self._validate_and_save(validate=self.progress.update % self.config.train.validate_every != 0)
+            self._average()
+        self.log.say(self._summary())
+        self.log.close()
+        return self.progress
+
+    def _groups(self) -> Iterator[tuple[list[Batch], int, Position]]:
+        """Endlessly, this rank's batches of the next update, the tokens of all ranks' batches, where it ends."""
+        train, world = self.config.train, self.world
+        stream = batches_from(self.lengths, train.batch_tokens, train.seed, self.progress.position)
+        while True:
+            group = list(islice(stream, train.accumulate * world.size))
+            tokens = sum(int(self.lengths[indices, 1].sum()) + len(indices) for indices, _ in group)
+            mine = [self.fitting[indices] for indices, _ in group[world.rank :: world.size]]
+            batches = [load_batch(self.corpus, indices).to(world.device) for indices in mine]
+            yield batches, tokens, group[-1][1]
+
+    def _update(self, batches: list[Batch], tokens: int, position: Position) -> None:
+        start, update = time.monotonic(), self.progress.update + 1
+        self.model.train()
+        updated = self.updater.apply(update, batches, tokens)
+        self._check_finite(updated, update)
+        self._since_log.append(updated)
+        seconds = self.progress.seconds + time.monotonic() - start
+        self.progress = replace(self.progress, update=update, position=position, seconds=seconds)
+        self._report()
+        train = self.config.train
+        validate, save = update % train.validate_every == 0, update % train.save_every == 0
+        if validate or save:
+            self._validate_and_save(validate)
+        if self.world.agree(self._signal != 0):
+            self._interrupt(saved=validate or save)
+
+    def _check_finite(self, updated: Updated, update: int) -> None:
+        self._bad_updates = 0 if updated.applied else self._bad_updates + 1
+        if updated.applied:
+            return
+        self.log.say(f"update {update}: the gradient is not finite (loss {updated.loss}); it changes nothing")
+        if self._bad_updates == _BAD_IN_A_ROW:
+            good = checkpoint.steps(self.run)
+            kept = f"the last good checkpoint is {good[-1]}" if good else "there is no checkpoint yet"
+            raise UserError(
+                f"update {update}: {_BAD_IN_A_ROW} gradients in a row were not finite; {kept}; "
+                f"lower train.peak_lr or set train.precision=fp32"
+            )
+
+    def _report(self) -> None:
+        update, train = self.progress.update, self.config.train
+        last = self._since_log[-1]
+        self.log.advance(loss=f"{last.loss:.3f}")
+        if update % train.log_every and update > 1:
+            return
+        tokens = sum(u.tokens for u in self._since_log)
+        loss = sum(u.loss * u.tokens for u in self._since_log) / tokens
+        elapsed = time.monotonic() - self._log_time
+        rate = learning_rate(train, self.config.model.d_model, update)
+        values = {"loss": loss, "tokens_per_second": tokens / elapsed, "lr": rate, "gradient_norm": last.gradient_norm}
+        self.log.record("train", update, epoch=self.progress.position.epoch, **values)
+        if not self.log.has_bar:
+            self.log.say(
+                f"update {update:,}/{train.updates:,}  epoch {self.progress.position.epoch + 1}  loss {loss:.3f}  "
+                f"{tokens / elapsed:,.0f} tok/s  lr {rate:.2e}  |g| {last.gradient_norm:.2f}  ETA {self._eta()}"
+            )
+        self._since_log.clear()
+        self._log_time = time.monotonic()
+
+    def _eta(self) -> str:
+        """Time left by the mean pace so far, `max_minutes` heeded, as h:mm:ss."""
+        train, progress = self.config.train, self.progress
+        left = progress.seconds / progress.update * (train.updates - progress.update)
+        if train.max_minutes is not None:
+            left = max(0.0, min(left, train.max_minutes * 60 - progress.seconds))
+        return f"{int(left // 3600)}:{int(left // 60 % 60):02d}:{int(left % 60):02d}"
+
+    def _validate_and_save(self, validate: bool) -> None:
+        start = time.monotonic()
+        scores: dict[str, float] = {}
+        if self.world.leads:
+            name = checkpoint.step_name(self.progress.update)
+            improved = False
+            if validate and len(self.validator):
+                scores = self._validate(name)
+                improved = self._judge(name, scores)
+            seconds = self.progress.seconds + time.monotonic() - start
+            self.progress = replace(self.progress, seconds=seconds)
+            self._save(name, scores)
+            if improved or not len(self.validator):
+                checkpoint.mark_best(self.run, self.run.checkpoints / name)
+            checkpoint.prune(self.run, self._kept())
+        self.world.wait()
+        self._log_time += time.monotonic() - start
+
+    def _validate(self, name: str) -> dict[str, float]:
+        scores, examples = self.validator.measure(self.model, name)
+        self.log.record("dev", self.progress.update, **scores)
+        shown = "  ".join(f"{metric} {value:.3f}" for metric, value in scores.items())
+        self.log.say(f"dev after update {self.progress.update:,}: {shown}")
+        for example in examples:
+            self.log.say(f"    {example.source}\n      → {example.translation}\n      = {example.reference}")
+        return scores
+
+    def _judge(self, name: str, scores: dict[str, float]) -> bool:
+        """Note whether this is the best so far."""
+        score = scores[self.config.train.early_stop]
+        if self._better(score):
+            self.progress = replace(self.progress, best=name, best_score=score, since_best=0)
+            return True
+        self.progress = replace(self.progress, since_best=self.progress.since_best + 1)
+        return False
+
+    def _better(self, score: float) -> bool:
+        best = self.progress.best_score
+        if math.isnan(score):
+            return False
+        return math.isnan(best) or (score < best if self.config.train.early_stop == "loss" else score > best)
+
+    def _save(self, name: str, scores: dict[str, float]) -> None:
+        meta = Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json())
+        checkpoint.save(self.run, name, checkpoint.parameters_of(self.model), meta, self.updater.state())
+
+    def _kept(self) -> list[Path]:
+        steps = checkpoint.steps(self.run)
+        return [*steps[-self.config.train.keep :], *self._best_steps()]
+
+    def _best_steps(self) -> list[Path]:
+        """The checkpoints that an average of the best is made of, best last."""
+        train = self.config.train
+        if train.average_of == "last" or not train.average:
+            return []
+        scored = [(read.scores[train.early_stop], path) for path, read in self._metas() if read.scores]
+        scored.sort(key=lambda item: -item[0] if train.early_stop == "loss" else item[0])
+        return [path for _, path in scored[-train.average :]]
+
+    def _metas(self) -> Iterator[tuple[Path, Meta]]:
+        for path in checkpoint.steps(self.run):
+            yield path, checkpoint.read_meta(path)
+
+    def _average(self) -> None:
+        """Average the last (or best) checkpoints; the mean becomes the best if it scores better on dev."""
+        train = self.config.train
+        members = self._best_steps() or checkpoint.steps(self.run)[-train.average :]
+        if not self.world.leads or train.average < 2 or len(members) < 2 or not len(self.validator):
+            return
+        trained = {name: tensor.clone() for name, tensor in checkpoint.parameters_of(self.model).items()}
+        name = checkpoint.average_name(self.progress.update)
+        try:
+            mean = checkpoint.average(members)
+            checkpoint.put_weights(self.model, mean, self.run.checkpoints)
+            scores = self._validate(name)
+        finally:
+            checkpoint.put_weights(self.model, trained, self.run.checkpoints)
+        better = self._better(scores[train.early_stop])
+        self.log.say(f"the average of {len(members)} checkpoints is {'better' if better else 'no better'} than the best")
+        if better:
+            folder = checkpoint.save(self.run, name, mean, Meta(self.progress.update, self.fingerprints, scores))
+            checkpoint.mark_best(self.run, folder)
+
+    def _ended(self) -> bool:
+        train, progress = self.config.train, self.progress
+        late = train.max_minutes is not None and progress.seconds >= train.max_minutes * 60
+        tired = train.patience > 0 and progress.since_best >= train.patience
+        return self.world.agree(progress.update >= train.updates or late or tired)
+
+    def _summary(self) -> str:
+        best = checkpoint.best(self.run)
+        scores = checkpoint.read_meta(best).scores if best else {}
+        shown = "  ".join(f"{metric} {value:.3f}" for metric, value in scores.items())
+        minutes = self.progress.seconds / 60
+        return f"trained {self.progress.update:,} updates in {minutes:.1f} minutes; best: {best}  {shown}"
+
+    @contextmanager
+    def _catching_signals(self) -> Iterator[None]:
+        """SIGINT, SIGTERM and SIGHUP end training after the update under way; a second one ends it at once."""
+
+        def note(number: int, _frame: FrameType | None) -> None:
+            if self._signal:
+                raise Interrupted("stopped at once; the work since the last checkpoint is lost", number)
+            self._signal = number
+
+        caught = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, note) for number in caught}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _interrupt(self, saved: bool) -> None:
+        if not saved:
+            self._validate_and_save(validate=False)
+        self.log.close()
+        number = self._signal or signal.SIGTERM
+        name = signal.Signals(number).name
+        raise Interrupted(f"{name}: saved after update {self.progress.update:,}; the same command resumes", number)

@@ -1,0 +1,75 @@
+"""How good a model is on dev: loss a token, and BLEU and chrF of greedy translations, detokenised."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from nmt.config import Config
+from nmt.corpus.batching import load_batch, plan_epoch
+from nmt.corpus.store import ParallelCorpus
+from nmt.evaluate.metrics import values
+from nmt.model.device import Precision, autocast
+from nmt.model.transformer import Transformer
+from nmt.run_dir import RunDir, write_text
+from nmt.text.side import Side
+from nmt.train.update import summed_loss
+from nmt.translate.translator import Translator
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Example:
+    """One dev sentence with what the model made of it."""
+
+    source: str
+    reference: str
+    translation: str
+
+
+class Validator:
+    """Measures a model on the run's dev split."""
+
+    def __init__(self, config: Config, run: RunDir, src: Side, tgt: Side, precision: Precision) -> None:
+        self.config, self.run, self.src, self.tgt, self.precision = config, run, src, tgt, precision
+        self.corpus = ParallelCorpus(run.store("dev"), (src.fingerprint(), tgt.fingerprint()))
+        self.sources = _read(run, "src", config)
+        self.references = _read(run, "tgt", config)
+
+    def __len__(self) -> int:
+        return len(self.corpus)
+
+    def measure(self, model: Transformer, name: str) -> tuple[dict[str, float], list[Example]]:
+        """Scores `loss`, `bleu`, `chrf`, and examples; the translations go to the file validation/`name`.zh."""
+        search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
+        translator = Translator(model, self.src, self.tgt, search, self.precision)
+        translations = [translation.text for translation in translator.translate(self.sources)]
+        write_text(self.run.validation / f"{name}.{self.tgt.language}", "".join(t + "\n" for t in translations))
+        scores = {"loss": self.loss(model), **values(translations, self.references, ("bleu", "chrf"))}
+        chosen = np.linspace(0, len(self.sources) - 1, EXAMPLES, dtype=int)
+        return scores, [Example(self.sources[i], self.references[i], translations[i]) for i in chosen]
+
+    @torch.inference_mode()
+    def loss(self, model: Transformer) -> float:
+        """Mean negative log-likelihood of a target token, in nats, without label smoothing.
+
+        Pairs longer than the model are left out.
+        """
+        model.eval()
+        device = next(model.parameters()).device
+        lengths = self.corpus.lengths
+        fitting = np.flatnonzero((lengths < model.config.max_length).all(axis=1))
+        total, tokens = 0.0, 0
+        for batch_indices in plan_epoch(lengths[fitting], self.config.train.batch_tokens, 0, 0):
+            batch = load_batch(self.corpus, fitting[batch_indices]).to(device)
+            with autocast(device, self.precision):
+                total += float(summed_loss(model, batch, 0.0))
+            tokens += batch.tokens
+        return total / tokens if tokens else math.nan
+
+
+def _read(run: RunDir, name: str, config: Config) -> list[str]:
+    language = config.src.language if name == "src" else config.tgt.language
+    return run.text("dev", language).read_text(encoding="utf-8").split("\n")[:-1]

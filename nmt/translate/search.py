@@ -1,0 +1,211 @@
+"""Looking for the best target sequence. Search knows no model: it sees `step` and `select`.
+
+Shapes: B sentences still searched, K beams, N = B·K rows (the beams of a sentence side by side), V target tokens,
+L room for tokens. A sentence may have at most `limits[b]` tokens before EOS; every hypothesis ends in EOS, and its
+length counts EOS.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from nmt.config import SearchConfig
+from nmt.text.vocab import BOS, EOS
+
+
+class Stepper(Protocol):
+    """What search walks on. It starts with K rows for each sentence."""
+
+    def step(self, last: Tensor) -> Tensor:
+        """The newest token of each row [N] → float32 log-probabilities of the next [N,V]; -inf: not allowed."""
+        ...
+
+    def select(self, rows: Tensor) -> None:
+        """Go on with these rows [N'] in this order; a sentence goes on with K rows or not at all."""
+        ...
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A target sequence without EOS, its log-probability (EOS counted), and its score after the length penalty."""
+
+    ids: list[int]
+    log_prob: float
+    score: float
+
+
+NBest = list[Hypothesis]  # of one sentence, best first
+Choice = Callable[[Tensor], Tensor]  # log-probabilities [N,V] → a token for each row [N]
+
+
+def length_penalty(length: float, alpha: float) -> float:
+    """What a log-probability is divided by (Wu et al., 2016, equation 14); `length` counts EOS."""
+    return ((5.0 + length) / 6.0) ** alpha
+
+
+def greedy(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
+    """Always take the likeliest token."""
+    return _walk(stepper, limits, config, lambda log_probs: log_probs.argmax(dim=-1))
+
+
+def sample(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
+    """Draw each token at a temperature, from the `top_k` likeliest (0: from all)."""
+
+    def draw(log_probs: Tensor) -> Tensor:
+        if config.top_k:
+            least = log_probs.topk(min(config.top_k, log_probs.shape[-1]), dim=-1).values[:, -1:]
+            log_probs = log_probs.masked_fill(log_probs < least, -math.inf)
+        return torch.multinomial((log_probs / config.temperature).softmax(dim=-1), 1).squeeze(1)
+
+    return _walk(stepper, limits, config, draw)
+
+
+def _walk(stepper: Stepper, limits: Tensor, config: SearchConfig, choose: Choice) -> list[NBest]:
+    """Follow one path for each sentence; who has reached EOS leaves the batch."""
+    found: list[NBest] = [[] for _ in limits]
+    who = torch.arange(len(limits), device=limits.device)  # [B]: which sentence each row is
+    paths = torch.full((len(limits), int(limits.max()) + 2), BOS, device=limits.device)  # [B,L]
+    sums = torch.zeros(len(limits), device=limits.device)
+    for length in range(1, paths.shape[1]):
+        log_probs = stepper.step(paths[:, length - 1])
+        tokens = choose(log_probs).masked_fill(length > limits, EOS)
+        sums = sums + log_probs.gather(1, tokens[:, None]).squeeze(1)
+        paths[:, length] = tokens
+        ended = tokens == EOS
+        if not ended.any():
+            continue
+        for row in ended.nonzero().squeeze(1).tolist():
+            total = float(sums[row])
+            score = total / length_penalty(length, config.length_penalty)
+            found[int(who[row])] = [Hypothesis(paths[row, 1:length].tolist(), total, score)]
+        rows = (~ended).nonzero().squeeze(1)
+        if len(rows) == 0:
+            break
+        stepper.select(rows)
+        who, paths, sums, limits = who[rows], paths[rows], sums[rows], limits[rows]
+    return found
+
+
+@dataclass
+class _Beams:
+    """The open hypotheses of all sentences: log-probability and tokens (BOS first)."""
+
+    live: Tensor  # [B,K]; -inf where there is none
+    paths: Tensor  # [B,K,L]
+
+    def newest(self, length: int) -> Tensor:
+        """The last token of every row [N]."""
+        return self.paths[:, :, length].flatten()
+
+
+@dataclass
+class _Finished:
+    """The best K hypotheses of each sentence that have reached EOS, in falling order of score."""
+
+    scores: Tensor  # [B,K]; -inf where there is none
+    log_probs: Tensor  # [B,K]
+    lengths: Tensor  # [B,K], EOS counted
+    paths: Tensor  # [B,K,L]
+
+    def offer(self, log_probs: Tensor, length: int, paths: Tensor, alpha: float) -> None:
+        """Take in candidates [B,C] with paths [B,C,L] that end at `length`; -inf: none."""
+        scores = torch.cat([self.scores, log_probs / length_penalty(length, alpha)], dim=1)
+        top = scores.topk(self.scores.shape[1], dim=1)
+        self.scores = top.values
+        self.log_probs = torch.cat([self.log_probs, log_probs], dim=1).gather(1, top.indices)
+        lengths = torch.cat([self.lengths, torch.full_like(log_probs, length)], dim=1)
+        self.lengths = lengths.gather(1, top.indices)
+        self.paths = _rows(torch.cat([self.paths, paths], dim=1), top.indices)
+
+
+def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
+    """Keep the K likeliest open hypotheses of each sentence; a sentence is settled when K have reached EOS, or when
+    none that is open can still get among its n best.
+    """
+    count, width, alpha = len(limits), config.beam_size, config.length_penalty
+    beams, finished = _start(limits, width)
+    found: list[NBest] = [[] for _ in range(count)]
+    who = torch.arange(count, device=limits.device)
+    for length in range(1, beams.paths.shape[2]):
+        log_probs = stepper.step(beams.newest(length - 1))
+        rows = _advance(beams, finished, log_probs, length, limits, alpha)
+        done = _settled(beams, finished, limits, config)
+        if done.any():
+            for b in done.nonzero().squeeze(1).tolist():
+                found[int(who[b])] = _n_best(finished, b, config.n_best)
+            left = (~done).nonzero().squeeze(1)
+            if len(left) == 0:
+                break
+            beams = _Beams(beams.live[left], beams.paths[left])
+            finished = _Finished(
+                finished.scores[left], finished.log_probs[left], finished.lengths[left], finished.paths[left]
+            )
+            who, limits, rows = who[left], limits[left], rows[left]
+        stepper.select(rows.flatten())
+    return found
+
+
+def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
+    shape = (len(limits), width)
+    live = torch.full(shape, -math.inf, device=limits.device)
+    live[:, 0] = 0.0
+    paths = torch.full((*shape, int(limits.max()) + 2), BOS, device=limits.device)
+    none = torch.full(shape, -math.inf, device=limits.device)
+    return _Beams(live, paths), _Finished(none, none.clone(), torch.zeros_like(none), paths.clone())
+
+
+def _advance(
+    beams: _Beams, finished: _Finished, log_probs: Tensor, length: int, limits: Tensor, alpha: float
+) -> Tensor:
+    """Lengthen every hypothesis by a token, in place; gives the rows [B,K] that the new beams come from.
+
+    Of the 2K best candidates, at most K end in EOS, so K open ones are left. As in fairseq, only an end among the
+    first K counts: a worse one would crowd out hypotheses that are still open.
+    """
+    sentences, width = beams.live.shape
+    vocabulary = log_probs.shape[1]
+    total = beams.live[:, :, None] + log_probs.view(sentences, width, vocabulary)
+    at_limit = (length > limits)[:, None]
+    candidates = min(2 * width, width * vocabulary)
+    values, flat = total.flatten(1).topk(candidates, dim=1)  # [B,2K]
+    origin, token = flat // vocabulary, flat % vocabulary
+    ends = token == EOS
+    closing = values.masked_fill(~ends, -math.inf)[:, :width]
+    closing = torch.where(at_limit, total[:, :, EOS], closing)  # no room for another token: all must end here
+    came_from = torch.where(at_limit, torch.arange(width, device=limits.device), origin[:, :width])
+    finished.offer(closing, length, _rows(beams.paths, came_from), alpha)
+    live, chosen = values.masked_fill(ends | at_limit, -math.inf).topk(width, dim=1)
+    origin = origin.gather(1, chosen)
+    beams.live, beams.paths = live, _rows(beams.paths, origin)
+    beams.paths[:, :, length] = token.gather(1, chosen)
+    return origin + torch.arange(sentences, device=limits.device)[:, None] * width
+
+
+def _rows(paths: Tensor, index: Tensor) -> Tensor:
+    """paths [B,C,L] at index [B,K] → [B,K,L]."""
+    return paths.gather(1, index[:, :, None].expand(-1, -1, paths.shape[2]))
+
+
+def _settled(beams: _Beams, finished: _Finished, limits: Tensor, config: SearchConfig) -> Tensor:
+    """bool [B]. A log-probability only falls, and counts least at the greatest length: that bounds what can come."""
+    longest = ((6.0 + limits) / 6.0) ** config.length_penalty
+    within_reach = beams.live.max(dim=1).values / longest
+    full = finished.scores[:, -1] > -math.inf
+    return full | (within_reach <= finished.scores[:, config.n_best - 1])
+
+
+def _n_best(finished: _Finished, b: int, count: int) -> NBest:
+    hypotheses = []
+    for k in range(count):
+        score, length = float(finished.scores[b, k]), int(finished.lengths[b, k])
+        if score > -math.inf:
+            ids = finished.paths[b, k, 1:length].tolist()
+            hypotheses.append(Hypothesis(ids, float(finished.log_probs[b, k]), score))
+    return hypotheses
+
+
+SEARCHES = {"greedy": greedy, "beam": beam, "sample": sample}

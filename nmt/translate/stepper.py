@@ -1,0 +1,25 @@
+"""A model, or several, as search sees them."""
+
+import torch
+from torch import Tensor
+
+from nmt.model.transformer import Cache, Transformer
+from nmt.text.vocab import BOS, PAD, UNK
+
+
+class ModelStepper:
+    """One Transformer over its key/value cache. PAD and BOS are never proposed, and UNK only where it may be read."""
+
+    def __init__(self, model: Transformer, cache: Cache, forbid_unknown: bool) -> None:
+        self.model, self.cache = model, cache
+        self.forbidden = [PAD, BOS, UNK] if forbid_unknown else [PAD, BOS]
+
+    def step(self, last: Tensor) -> Tensor:
+        """last [N] → log-probabilities [N,V]."""
+        logits = self.model.decode(last[:, None], self.cache)[:, -1].float()
+        logits[:, self.forbidden] = -torch.inf
+        return logits.log_softmax(dim=-1)
+
+    def select(self, rows: Tensor) -> None:
+        """Keep these rows of the cache."""
+        self.cache.select(rows)

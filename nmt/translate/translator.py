@@ -1,0 +1,149 @@
+"""Lines in, translations out, in input order. Shapes: B sentences, S source positions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from nmt.checkpoint import best, load_weights, put_weights, read_meta, steps
+from nmt.config import Config, SearchConfig
+from nmt.corpus.batching import pad
+from nmt.errors import ModelError
+from nmt.model.device import Precision, autocast, resolve_device, resolve_precision
+from nmt.model.transformer import Transformer
+from nmt.run_dir import RunDir
+from nmt.text.normalize import normalize
+from nmt.text.side import Side, load_side
+from nmt.translate.search import SEARCHES, Hypothesis
+from nmt.translate.segments import split_long
+from nmt.translate.stepper import ModelStepper
+
+WINDOW = 2000  # lines that are sorted by length together
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of the n best translations of a line: its log-probability and its score after the length penalty.
+
+    Both are sums over the parts of a line that had to be split.
+    """
+
+    text: str
+    log_prob: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A line and its translations, best first. A blank line's is blank, and has no candidates."""
+
+    source: str
+    n_best: tuple[Candidate, ...]
+
+    @property
+    def text(self) -> str:
+        """The best translation."""
+        return self.n_best[0].text if self.n_best else ""
+
+
+class Translator:
+    """A model with its two sides and a way of searching."""
+
+    def __init__(self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision) -> None:
+        self.model, self.src, self.tgt, self.search, self.precision = model, src, tgt, search, precision
+        self.device = next(model.parameters()).device
+
+    def translate(self, lines: Sequence[str]) -> list[Translation]:
+        """Translate lines, sorted by length within; the order out is the order in."""
+        parts = [self._parts(line) for line in lines]
+        encoded = [self.src.encode(part) for line in parts for part in line]
+        found = iter(self._search_all(encoded))
+        return [self._translation(line, list(islice(found, len(of)))) for line, of in zip(lines, parts, strict=True)]
+
+    def translate_stream(self, lines: Iterable[str]) -> Iterator[Translation]:
+        """Translate any number of lines in windows of WINDOW, at constant memory."""
+        source = iter(lines)
+        while window := list(islice(source, WINDOW)):
+            yield from self.translate(window)
+
+    def _parts(self, line: str) -> list[str]:
+        text = normalize(line, self.src.language)
+        longest = self.model.config.max_length - 1  # EOS takes a position
+        return split_long(text, lambda part: len(self.src.encode(part)) <= longest) if text else []
+
+    def _translation(self, line: str, parts: list[list[Hypothesis]]) -> Translation:
+        if not parts:
+            return Translation(line, ())
+        ranks = range(max(map(len, parts)))
+        chosen = ([part[min(rank, len(part) - 1)] for part in parts] for rank in ranks)
+        return Translation(line, tuple(map(self._candidate, chosen)))
+
+    def _candidate(self, parts: list[Hypothesis]) -> Candidate:
+        glue = "" if self.tgt.language == "zh" else " "
+        text = glue.join(self.tgt.decode(part.ids) for part in parts)
+        return Candidate(text, sum(part.log_prob for part in parts), sum(part.score for part in parts))
+
+    def _search_all(self, sources: list[list[int]]) -> list[list[Hypothesis]]:
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        for indices in self._batches(sources):
+            for index, n_best in zip(indices, self._search([sources[i] for i in indices]), strict=True):
+                found[index] = n_best
+        return found
+
+    def _batches(self, sources: list[list[int]]) -> Iterator[list[int]]:
+        """Indices, longest first, so that a batch too large for the memory fails at once and not at the end."""
+        batch: list[int] = []
+        width = 0
+        for index in sorted(range(len(sources)), key=lambda i: -len(sources[i])):
+            width = width or len(sources[index]) + 1
+            if batch and (len(batch) + 1) * width > self.search.batch_tokens:
+                yield batch
+                batch, width = [], len(sources[index]) + 1
+            batch.append(index)
+        if batch:
+            yield batch
+
+    @torch.inference_mode()
+    def _search(self, sources: list[list[int]]) -> list[list[Hypothesis]]:
+        longest = self.model.config.max_length - 1  # BOS takes a position
+        if self.search.max_length is not None:
+            longest = min(longest, self.search.max_length)
+        limits = torch.tensor([min(longest, int(len(ids) * self.search.max_ratio) + 10) for ids in sources])
+        beams = self.search.beam_size if self.search.method == "beam" else 1
+        self.model.eval()
+        with autocast(self.device, self.precision):
+            cache = self.model.encode(pad(sources).to(self.device))
+            cache.reserve(beams, int(limits.max()) + 1)
+            stepper = ModelStepper(self.model, cache, forbid_unknown=self.tgt.spells)
+            return SEARCHES[self.search.method](stepper, limits.to(self.device), self.search)
+
+
+def load_translator(
+    config: Config, run: RunDir, device: str = "auto", precision: str = "auto", checkpoint: Path | None = None
+) -> Translator:
+    """The trained model of a run: `checkpoint`, else the best, else the last.
+
+    Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
+    """
+    folder = checkpoint or best(run) or next(iter(reversed(steps(run))), None)
+    if folder is None:
+        raise ModelError(f"{run.path}: no trained model here; run nmt train, or name a run with --model")
+    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+    check_fits(folder, src, tgt)
+    where = resolve_device(device)
+    model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+    put_weights(model, load_weights(folder), folder)
+    return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
+
+
+def check_fits(folder: Path, src: Side, tgt: Side) -> None:
+    """Raises ModelError if a checkpoint was trained with other vocabularies than these sides'."""
+    trained_with = read_meta(folder).fingerprints
+    for name, side, fingerprint in zip(("src", "tgt"), (src, tgt), trained_with, strict=True):
+        if side.fingerprint() != fingerprint:
+            raise ModelError(
+                f"{folder}: trained with another {name} vocabulary ({fingerprint}) than vocab.{name}.tsv "
+                f"({side.fingerprint()}); restore that file, or train again"
+            )
