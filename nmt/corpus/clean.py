@@ -40,21 +40,19 @@ class Cleaner:
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Take over the configuration. Raises ConfigError if Traditional is to be converted without opencc."""
+        """Take over the settings. Raises ConfigError if Traditional is to be converted without opencc."""
         settings = config.prepare
         if settings.traditional == "convert":
-            _converter()
+            converter()
         limits = Limits((config.src.language, config.tgt.language), settings.max_tokens, settings.max_ratio)
-        filters = {
-            name: rule
-            for name, rule in FILTERS.items()
-            if name != "traditional" or settings.traditional == "drop"
-        }
+        filters = dict(FILTERS)
+        if settings.traditional != "drop":
+            del filters["traditional"]
         cleaner = cls(limits, RAW_FILTERS, filters, settings.traditional == "convert", settings.seed)
         return cleaner if settings.filters else cleaner.without_filters()
 
     def without_filters(self) -> Self:
-        """The same normalisation and keys, but every pair is kept."""
+        """Normalise and make keys as this one does, but keep every pair."""
         return replace(self, raw_filters={}, filters={})
 
     def __call__(self, chunk: Iterable[tuple[int, SentencePair]]) -> tuple[Outcomes, list[Clean]]:
@@ -73,13 +71,13 @@ class Cleaner:
 
     def normalize(self, pair: SentencePair) -> SentencePair:
         """Both sides normalised, and Traditional characters made Simplified where that is asked for."""
-        sides = zip(pair, self.limits.languages, strict=True)
-        return SentencePair(*(self._normalize(text, language) for text, language in sides))
+        src_language, tgt_language = self.limits.languages
+        return SentencePair(self._normalize(pair.src, src_language), self._normalize(pair.tgt, tgt_language))
 
     def _normalize(self, text: str, language: str) -> str:
         text = normalize(text, language)
         if self.convert and language == "zh" and is_traditional(text):
-            return str(_converter().convert(text))
+            return str(converter().convert(text))
         return text
 
     def _failed(self, raw: SentencePair, pair: SentencePair) -> str | None:
@@ -87,7 +85,8 @@ class Cleaner:
 
 
 @cache
-def _converter() -> Any:
+def converter() -> Any:
+    """Load opencc's converter from Traditional to Simplified, once a process."""
     try:
         import opencc
     except ImportError:

@@ -9,18 +9,13 @@ from hashlib import blake2b
 
 from nmt.corpus.lines import SentencePair
 
-# Punctuation (P), separators (Z), control and format characters (Cc, Cf) of the Basic Multilingual Plane.
-_IGNORED = re.compile(
-    "["
-    + re.escape(
-        "".join(c for c in map(chr, range(0x10000)) if re.match("[PZ]|Cc|Cf", unicodedata.category(c)))
-    )
-    + "]+"
-)
+# Punctuation, separators, control and format characters (beyond the basic plane: of ancient scripts only).
+_IGNORED = [char for char in map(chr, range(0x10000)) if re.match("P|Z|Cc|Cf", unicodedata.category(char))]
+_IGNORED_RUN = re.compile(f"[{re.escape(''.join(_IGNORED))}]+")
 
 
 def pair_key(pair: SentencePair, seed: int) -> int:
-    """Give equal numbers to equal pairs; `seed` makes them random, so that they are lots for a draw as well."""
+    """Give equal numbers to equal pairs; `seed` makes them random, so that they are lots for a draw too."""
     return _hash(f"{pair.src}\t{pair.tgt}", seed)
 
 
@@ -31,12 +26,12 @@ def side_key(text: str) -> int:
 
 def fold(text: str) -> str:
     """Take out case, width (NFKC), punctuation and spaces; a sentence of punctuation alone stays as it is."""
-    kept = _IGNORED.sub("", text)
+    kept = _IGNORED_RUN.sub("", text)
     if not kept.isascii():
-        kept = _IGNORED.sub("", unicodedata.normalize("NFKC", kept))
+        kept = _IGNORED_RUN.sub("", unicodedata.normalize("NFKC", kept))
     return kept.casefold() or text
 
 
 def _hash(text: str, seed: int) -> int:
-    digest = blake2b(text.encode(), digest_size=8, key=str(seed).encode() if seed else b"").digest()
-    return int.from_bytes(digest, "little") >> 4
+    digest = blake2b(text.encode(), digest_size=8, key=(seed % 2**64).to_bytes(8)).digest()
+    return int.from_bytes(digest) >> 4

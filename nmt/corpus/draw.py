@@ -1,4 +1,4 @@
-"""The lottery by which pairs of train become dev and test: a pure function of the seed and the pairs' contents."""
+"""The lottery that makes pairs of train dev and test: a function of the seed and of what the pairs say."""
 
 import heapq
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class Draw:
             heapq.heapreplace(self._lots, lot)
 
     def winners(self) -> dict[int, Winner]:
-        """Map pairs' keys to what they won. No sentence wins twice, and no split more than its largest share."""
+        """Map keys to what they won. No sentence wins twice, and no split more than its largest share."""
         lots = iter(sorted(self._lots, reverse=True))
         winners: dict[int, Winner] = {}
         taken: set[int] = set()

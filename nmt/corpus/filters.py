@@ -1,7 +1,7 @@
 """Which pairs are not worth learning from: each rule is a named predicate, true of a pair that is to go.
 
-The thresholds were set on 850,000 pairs of everyday, news, wiki, game and technical text so that what is doubtful
-stays: all rules together drop about one good pair in a thousand there.
+The thresholds were set on 850,000 pairs of everyday, news, wiki, game and technical text, so that what is
+doubtful stays: all rules together drop one in four thousand of them, nearly all rightly.
 """
 
 import re
@@ -36,11 +36,12 @@ _MOJIBAKE = re.compile(
     "|â€|ã€|ï¼[\u0080-\u00bf\u0152-\u2122]"  # of “”, of 、。, of ，：
     "|(?:[ä-é][\u0080-\u00bf\u0152-\u2122]{2}){2}"  # of two Han characters
     "|\ufffd|锟斤拷|烫烫烫|屯屯屯"  # what could not be decoded, then read as GBK; uninitialised memory
-    "|[鈥锛銆][\u4e00-\u9fff?]"  # UTF-8 of “，。 read as GBK
+    "|[鈥銆][\u4e00-\u9fff?]"  # UTF-8 of “。 read as GBK
+    "|锛[?佷佸佹佺佽侀堜堝堟堢堣堥変夊夋夌夎夐屼屽屾岀岃岄氫氬氭氱氳氶"
+    "涗涘涙涚涜涢熶熷熸熺熻熼]"  # of ！（），：；？ before a Han character
 )
-_MOJIBAKE_START = re.compile(
-    "[ÂÃâãïä-é\ufffd锟烫屯鈥锛銆]"
-)  # one set of characters is searched for much faster
+# The same by its first characters: a search for one set is several times faster than one for alternatives.
+_MOJIBAKE_START = re.compile("[ÂÃâãïä-é\ufffd锟烫屯鈥銆锛]")
 _TAG = (
     "a|abbr|b|big|blockquote|body|br|center|cite|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img|"
     "input|ins|kbd|label|li|link|meta|ol|option|p|pre|script|select|small|span|strike|strong|style|sub|sup|table|"
@@ -52,11 +53,11 @@ _MARKUP = re.compile(
 )
 _STAGE_NOTE = re.compile(
     r"[(\[（【]\s?(?:"
-    r"(?i:laughter|laughs|laughing|applause|cheers|cheering|笑声|笑聲|大笑|掌声|掌聲|鼓掌|欢呼声?|众笑|笑)\s?[)\]）】]"
+    r"(?i:laughter|laughs|laughing|applause|cheers|cheering|笑声|掌声|鼓掌|欢呼声?|众笑|大笑|笑)\s?[)\]）】]"
     r"|(?<=^.)(?i:music|video|audio|音乐|视频|录音)\s?[)\]）】]$)"
 )
 # The 500 most frequent characters that Simplified text does not have (OpenCC's tables, less GB 2312): 92 % of
-# all occurrences, so that hardly a sentence has none. What both scripts use, as 著 乾 後 於, is not among them.
+# all occurrences, so that hardly a sentence has none. What both scripts use, as 著 乾 後, is not among them.
 _TRADITIONAL_ONLY = re.compile(
     "["
     "們個這國來為會時對將發說從華過亞與動開裏爲並間進經沒現長麼機給當樣學無見應兒車實業員嗎關説設約數種話"
@@ -103,7 +104,7 @@ def identical(pair: SentencePair, limits: Limits) -> bool:
 
 
 def wrong_script(pair: SentencePair, limits: Limits) -> bool:
-    """Whether Chinese has no Han characters, or more kana or hangul; or English mostly other letters than Latin."""
+    """Whether Chinese has no Han characters, or more kana or hangul; or most of English is not Latin."""
     sides = zip(pair, limits.languages, strict=True)
     return any(_WRONG_SCRIPT[language](text) for text, language in sides if language in _WRONG_SCRIPT)
 

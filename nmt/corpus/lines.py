@@ -1,7 +1,7 @@
-"""Aligned lines in and out. A line ends at "\\n" and nowhere else.
+"""Aligned lines in and out. A line ends at a line feed and nowhere else.
 
-Text is UTF-8; a byte-order mark at the start of a file is dropped, "\\r\\n" is accepted, and U+2028, U+0085,
-vertical tabs and form feeds are characters like any other. A name that ends in .gz is unzipped on the way.
+Text is UTF-8. A byte-order mark at the start of a file is dropped, and a carriage return before a line feed.
+U+2028, U+0085, vertical tabs and form feeds are characters like any other. A file named .gz is unzipped.
 """
 
 import gzip
@@ -27,13 +27,15 @@ class SentencePair(NamedTuple):
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a text file, without their ends.
+    """Give the lines of a text file, without their ends.
 
-    Raises DataError for a missing file, a damaged .gz, or bytes that are not UTF-8 (with line and byte offset).
+    Raises DataError for a missing file, a damaged .gz, or bytes that are not UTF-8 (by line and byte offset).
     """
     offset = 0
     for number, raw in enumerate(_raw_lines(path), 1):
         text = raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw
+        if not text:
+            break  # a byte-order mark, and nothing else
         try:
             line = text.decode()
         except UnicodeDecodeError as error:
@@ -44,7 +46,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def read_pairs(src: Path, tgt: Path) -> Iterator[SentencePair]:
-    """Line n of `src` with line n of `tgt`. Raises DataError when one file ends before the other."""
+    """Give line n of `src` with line n of `tgt`. Raises DataError when one file ends before the other."""
     sides = read_lines(src), read_lines(tgt)
     for number, (source, target) in enumerate(zip_longest(*sides), 1):
         if source is None or target is None:
@@ -57,7 +59,7 @@ def read_pairs(src: Path, tgt: Path) -> Iterator[SentencePair]:
 
 
 def read_tsv(path: Path) -> Iterator[SentencePair]:
-    """The first two tab-separated columns of each line; further columns are ignored."""
+    """Give the first two tab-separated columns of each line; further columns are ignored."""
     for number, line in enumerate(read_lines(path), 1):
         columns = line.split("\t", 2)
         if len(columns) < 2:
@@ -66,7 +68,7 @@ def read_tsv(path: Path) -> Iterator[SentencePair]:
 
 
 def read_jsonl(path: Path, languages: tuple[str, str] = ("en", "zh")) -> Iterator[SentencePair]:
-    """One JSON object a line, keyed by "src" and "tgt" or by the two language codes; blank lines are skipped."""
+    """Give the JSON object of each line, keyed by "src" and "tgt" or by language codes; skip blank lines."""
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             yield _from_json(line, languages, f"{path}:{number}")
@@ -75,18 +77,22 @@ def read_jsonl(path: Path, languages: tuple[str, str] = ("en", "zh")) -> Iterato
 @contextmanager
 def writing_pairs(src: Path, tgt: Path) -> Iterator[Callable[[str, str], None]]:
     """Yield a function that appends a pair; both files appear together and whole, or not at all."""
-    with replacing(src) as src_part, replacing(tgt) as tgt_part:
-        with open_text(src_part) as src_file, open_text(tgt_part) as tgt_file:
+    with (
+        replacing(src) as src_part,
+        replacing(tgt) as tgt_part,
+        open_text(src_part) as src_file,
+        open_text(tgt_part) as tgt_file,
+    ):
 
-            def write(source: str, target: str) -> None:
-                src_file.write(source + "\n")
-                tgt_file.write(target + "\n")
+        def write(source: str, target: str) -> None:
+            src_file.write(source + "\n")
+            tgt_file.write(target + "\n")
 
-            yield write
+        yield write
 
 
 def open_text(path: Path) -> IO[str]:
-    """A file to be written as our lines are: UTF-8, "\\n"."""
+    """Open a file for lines as ours: in UTF-8, each ended by a line feed alone."""
     return path.open("w", encoding="utf-8", newline="\n")
 
 

@@ -38,7 +38,7 @@ Sources = dict[Split, tuple[Source, ...]]
 
 
 def find_sources(config: Config) -> Sources:
-    """The corpora of each split; `dev` and `test` are empty where none are given.
+    """Find the corpora of each split; `dev` and `test` have none where none are given.
 
     Raises ConfigError if no corpus is configured, DataError for files that are missing or do not pair up.
     """
@@ -54,7 +54,7 @@ def find_sources(config: Config) -> Sources:
 
 
 def fingerprint(config: Config, sources: Sources) -> str:
-    """What the prepared text depends on, as one hash: settings, and the inputs' names, sizes and times.
+    """Hash what the prepared text depends on: settings, and the inputs' names, sizes and times.
 
     Times stand for contents here: reading every corpus before each training would cost more than it saves.
     """

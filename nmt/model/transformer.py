@@ -30,6 +30,9 @@ class Attend(nn.Module):
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         """q [N,H,T,D], k and v [N,H,S,D], mask bool broadcast to [N,H,T,S] (True: may look) → [N,H,T,D]."""
+        if self.training and q.device.type == "cpu":
+            # The backward of the fused kernel takes several times as long here for sequences of a sentence's length.
+            return F.dropout(attention_weights(q, k, mask), self.dropout).to(v.dtype) @ v
         dropout = self.dropout if self.training else 0.0
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
 
@@ -304,6 +307,14 @@ class Transformer(nn.Module):
     def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
         """Teacher forcing: src [B,S], tgt_in [B,T] → logits [B,T,V]."""
         return self.decode(tgt_in, self.encode(src))
+
+
+def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+    """softmax(q kᵀ / √D) over the allowed keys, float32 or better; shapes as for `Attend` → [N,H,T,S]."""
+    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return scores.softmax(dim=-1)
 
 
 def layer_norm(config: ModelConfig) -> nn.LayerNorm:

@@ -1,0 +1,379 @@
+import gzip
+import json
+import os
+import sys
+import tracemalloc
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.config import Config
+from nmt.corpus import clean, parallel
+from nmt.corpus.filters import FILTERS
+from nmt.corpus.prepare import is_current, ledger_line, prepare
+from nmt.errors import ConfigError, DataError
+from nmt.run_dir import SPLITS, RunDir, read_json
+
+Pairs = list[tuple[str, str]]
+NO_SPLITS = {"dev_size": 0, "test_size": 0}
+BAD: Pairs = [
+    ("", "空"),
+    ("Untranslated.", "Untranslated."),
+    ("(Laughter)", "（笑声）"),
+    ("A &amp; B", "甲和乙"),
+]
+
+
+def sentences(count: int, start: int = 0) -> Pairs:
+    numbers = range(start, start + count)
+    return [
+        (f"I have {n} apples, she has {n % 7} pears.", f"我有{n}个苹果，她有{n % 7}个梨。") for n in numbers
+    ]
+
+
+def write_corpus(folder: Path, name: str, pairs: Iterable[tuple[str, str]]) -> Path:
+    folder.mkdir(exist_ok=True)
+    for language, side in zip(("en", "zh"), zip(*pairs, strict=True), strict=True):
+        (folder / f"{name}.{language}").write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
+    return folder
+
+
+def aligned(folder: Path, name: str, **settings: Any) -> dict[str, Any]:
+    return {"name": name, "src": f"{folder}/{name}.en", "tgt": f"{folder}/{name}.zh", **settings}
+
+
+def prepared(run: Path, data: dict[str, Any], **settings: Any) -> tuple[dict[str, Any], dict[str, Pairs]]:
+    """The report, and the pairs that were written."""
+    config = Config.model_validate({"data": data, "prepare": settings})
+    return prepare(config, RunDir(run)), {split: written(run, split) for split in SPLITS}
+
+
+def written(run: Path, split: str) -> Pairs:
+    sides = [
+        (run / "data" / f"{split}.{language}").read_text("utf-8").split("\n") for language in ("en", "zh")
+    ]
+    assert all(side.pop() == "" for side in sides)
+    return list(zip(*sides, strict=True))
+
+
+def bytes_of(run: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+
+def essence(text: str) -> str:
+    """Letters and digits, without case and width."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> dict[str, Any]:
+    """Two corpora that hold good pairs, bad pairs, duplicates, and sentences that look alike."""
+    one = sentences(300) + BAD + sentences(20)
+    shouted = [(src.upper().replace(",", " ;"), f"「{tgt}」") for src, tgt in sentences(300)]
+    folder = write_corpus(tmp_path / "in", "one", one)
+    write_corpus(folder, "two", shouted[::3] + BAD + sentences(200, 250))
+    return {"corpora": [aligned(folder, "one"), aligned(folder, "two", weight=3)]}
+
+
+def test_every_pair_read_is_accounted_for(tmp_path: Path, mixed: dict[str, Any]) -> None:
+    report, splits = prepared(tmp_path / "run", mixed, dev_size=20, test_size=30)
+    assert [corpus["read"] for corpus in report["corpora"]] == [324, 304]
+    for entry in (*report["corpora"], report["totals"]):
+        kept = entry["kept"] + entry["dev"] + entry["test"]
+        assert entry["read"] == kept + sum(entry["dropped"].values())
+    assert report["totals"]["read"] == 628
+    assert {split: report[split]["pairs"] for split in SPLITS} == {k: len(v) for k, v in splits.items()}
+    assert (len(splits["dev"]), len(splits["test"])) == (20, 30)
+    assert report == read_json(tmp_path / "run" / "prepare.json")
+
+
+def test_no_sentence_of_dev_or_test_stands_in_train(tmp_path: Path, mixed: dict[str, Any]) -> None:
+    report, splits = prepared(tmp_path / "run", mixed, dev_size=20, test_size=30)
+    for side in range(2):
+        train, dev, test = ({essence(pair[side]) for pair in splits[split]} for split in SPLITS)
+        assert train.isdisjoint(dev | test)
+        assert dev.isdisjoint(test)
+    assert report["totals"]["dropped"]["in_dev_or_test"] > 0
+
+
+@pytest.mark.parametrize(
+    "alike",
+    [
+        ("i LIKE tea", "喝茶好"),
+        ("Ｉ like, tea!!!", "喝茶好"),
+        ("«I like tea»", "喝茶好"),
+        ("Tea is fine.", "我 喜欢 茶！"),
+        ("Tea is fine.", "“我喜欢茶”"),
+    ],
+)
+def test_a_pair_goes_if_either_side_stands_in_a_given_split(tmp_path: Path, alike: tuple[str, str]) -> None:
+    folder = write_corpus(tmp_path / "in", "train", [alike, ("I like coffee.", "我喜欢咖啡。")])
+    write_corpus(folder, "dev", [("I like tea.", "我喜欢茶。")])
+    report, splits = prepared(tmp_path / "run", {"path": str(folder)}, **NO_SPLITS)
+    assert splits["train"] == [("I like coffee.", "我喜欢咖啡。")]
+    assert report["totals"]["dropped"] == {"in_dev_or_test": 1}
+
+
+def test_given_splits_are_normalised_and_nothing_else(tmp_path: Path) -> None:
+    held_out = [*BAD, ("I  like\ttea.", "我喜欢茶。"), ("I like tea.", "我喜欢茶。"), ("", "")]
+    folder = write_corpus(tmp_path / "in", "train", sentences(10))
+    write_corpus(folder, "dev", held_out)
+    write_corpus(folder, "test", held_out)
+    report, splits = prepared(tmp_path / "run", {"path": str(folder)})
+    assert splits["dev"] == splits["test"] == [*BAD, *[("I like tea.", "我喜欢茶。")] * 2, ("", "")]
+    assert report["dev"] == report["test"] == {"given": True, "pairs": 7}
+
+
+def test_the_same_corpora_give_the_same_bytes(tmp_path: Path, mixed: dict[str, Any]) -> None:
+    prepared(tmp_path / "a", mixed, dev_size=20, test_size=20)
+    prepared(tmp_path / "b", mixed, dev_size=20, test_size=20)
+    assert bytes_of(tmp_path / "a") == bytes_of(tmp_path / "b")
+    assert len(bytes_of(tmp_path / "a")) == 7  # two sides of three splits, and the report
+
+
+def test_the_number_of_workers_changes_nothing(
+    tmp_path: Path, mixed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "CHUNK", 50)
+    monkeypatch.setattr(parallel, "_WORTH_IT", 100)
+    prepared(tmp_path / "one", mixed, dev_size=20, test_size=20, workers=1)
+    prepared(tmp_path / "two", mixed, dev_size=20, test_size=20, workers=2)
+    assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "two")
+
+
+def test_the_seed_decides_which_pairs_are_drawn_and_no_new_pair_reshuffles_them(
+    tmp_path: Path, mixed: dict[str, Any]
+) -> None:
+    splits = {seed: prepared(tmp_path / str(seed), mixed, test_size=20, seed=seed)[1] for seed in (1, 2)}
+    assert splits[1]["test"] != splits[2]["test"]
+    write_corpus(tmp_path / "in", "three", sentences(20, 1000))
+    more = {"corpora": [*mixed["corpora"], aligned(tmp_path / "in", "three")]}
+    again = prepared(tmp_path / "again", more, test_size=20, seed=1)[1]
+    assert len(set(again["test"]) & set(splits[1]["test"])) >= 15
+
+
+def test_a_split_takes_at_most_a_tenth_of_a_small_corpus(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "train", sentences(50))
+    report, splits = prepared(tmp_path / "run", {"path": str(folder)}, dev_size=1000, test_size=3)
+    assert report["dev"] == {"given": False, "asked": 1000, "pairs": 5}
+    assert report["test"] == {"given": False, "asked": 3, "pairs": 3}
+    assert sorted(splits["train"] + splits["dev"] + splits["test"]) == sorted(sentences(50))
+
+
+def test_of_equal_pairs_the_first_stays(tmp_path: Path) -> None:
+    pairs = sentences(3)
+    folder = write_corpus(tmp_path / "in", "train", [*pairs, (" " + pairs[0][0], pairs[0][1]), pairs[2]])
+    report, splits = prepared(tmp_path / "run", {"path": str(folder)}, **NO_SPLITS)
+    assert splits["train"] == pairs
+    assert report["totals"]["dropped"] == {"duplicate": 2}
+
+
+def test_rules_and_deduplication_can_be_switched_off(tmp_path: Path) -> None:
+    pairs = [*BAD, *sentences(30), *sentences(30)]
+    folder = write_corpus(tmp_path / "in", "train", pairs)
+    off = {"filters": False, "deduplicate": False}
+    report, splits = prepared(tmp_path / "run", {"path": str(folder)}, **off, **NO_SPLITS)
+    assert splits["train"] == pairs
+    report, splits = prepared(tmp_path / "run", {"path": str(folder)}, **off, dev_size=2, test_size=2)
+    drawn = splits["dev"] + splits["test"]
+    again = [pair for pair in drawn if pairs.count(pair) == 2]
+    assert report["totals"]["dropped"] == {"in_dev_or_test": len(again)}
+    assert Counter(splits["train"] + drawn + again) == Counter(pairs)
+
+
+def test_a_weight_repeats_a_corpus_in_train(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "one", sentences(30))
+    write_corpus(folder, "two", sentences(40, 20))
+    corpora = [aligned(folder, "one"), aligned(folder, "two", weight=3)]
+    report, splits = prepared(tmp_path / "run", {"corpora": corpora}, dev_size=4, test_size=4)
+    drawn = set(splits["dev"] + splits["test"])
+    assert len(drawn) == 8
+    assert len(splits["dev"] + splits["test"]) == 8
+    times = {pair: 1 if number < 30 else 3 for number, pair in enumerate(sentences(60)) if pair not in drawn}
+    assert Counter(splits["train"]) == times
+    assert report["train"]["pairs"] == sum(times.values())
+
+
+def test_all_formats_give_the_same_text(tmp_path: Path) -> None:
+    pairs = sentences(40)
+    folder = write_corpus(tmp_path / "in", "x", pairs)
+    write_corpus(folder, "part1", pairs[:15])
+    write_corpus(folder, "part2", pairs[15:])
+    rows = "".join(f"{src}\t{tgt}\tCC-BY\n" for src, tgt in pairs)
+    (folder / "x.tsv.gz").write_bytes(gzip.compress(rows.encode()))
+    (folder / "x.jsonl").write_text("\n".join(json.dumps({"en": src, "zh": tgt}) for src, tgt in pairs))
+    for side in ("en", "zh"):
+        (folder / f"x2.{side}.gz").write_bytes(gzip.compress((folder / f"x.{side}").read_bytes()))
+    corpora = [
+        aligned(folder, "x"),
+        {"src": f"{folder}/x2.en.gz", "tgt": f"{folder}/x2.zh.gz"},
+        {"src": f"{folder}/part*.en", "tgt": f"{folder}/part*.zh"},
+        {"tsv": f"{folder}/x.tsv.gz"},
+        {"jsonl": f"{folder}/*.jsonl"},
+    ]
+    texts = [prepared(tmp_path / "run", {"corpora": [corpus]}, test_size=4)[1] for corpus in corpora]
+    assert len(texts[0]["train"]) == 32
+    assert all(text == texts[0] for text in texts)
+
+
+def test_paths_are_relative_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_corpus(tmp_path / "in", "train", sentences(5))
+    monkeypatch.chdir(tmp_path)
+    assert prepared(Path("run"), {"path": "in"})[1]["train"] == sentences(5)
+    assert prepared(Path("run"), {"corpora": [{"src": "in/*.en", "tgt": "in/*.zh"}]})[1][
+        "train"
+    ] == sentences(5)
+
+
+def test_a_folder_may_hold_zipped_files(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "train", sentences(5))
+    for path in list(folder.iterdir()):
+        (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    assert prepared(tmp_path / "run", {"path": str(folder)})[1]["train"] == sentences(5)
+
+
+TRADITIONAL = ("We came from there.", "我們從那裡來。")
+
+
+@pytest.mark.parametrize(
+    ("choice", "train"),
+    [
+        ("keep", [TRADITIONAL]),
+        ("drop", []),
+        ("convert", [(TRADITIONAL[0], "我们从那里来。")]),
+    ],
+)
+def test_traditional_characters_are_kept_dropped_or_converted(
+    tmp_path: Path, choice: str, train: Pairs
+) -> None:
+    pytest.importorskip("opencc")
+    folder = write_corpus(tmp_path / "in", "train", [*sentences(2), TRADITIONAL])
+    splits = prepared(tmp_path / "run", {"path": str(folder)}, traditional=choice, **NO_SPLITS)[1]
+    assert splits["train"] == [*sentences(2), *train]
+
+
+def test_conversion_without_opencc_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opencc", None)
+    clean.converter.cache_clear()
+    folder = write_corpus(tmp_path / "in", "train", sentences(2))
+    with pytest.raises(ConfigError, match=r"pip install 'nmt\[opencc\]'"):
+        prepared(tmp_path / "run", {"path": str(folder)}, traditional="convert")
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ({}, ConfigError, "no corpus to read; set data.path"),
+        ({"path": "IN/nowhere"}, DataError, "IN/nowhere: no such folder"),
+        ({"path": "IN/bare"}, DataError, "IN/bare: it needs train.en and train.zh, plain or .gz"),
+        ({"path": "IN/half"}, DataError, "IN/half/train.en has no partner: IN/half/train.zh"),
+        ({"path": "IN/void"}, DataError, "train (IN/void/train.en, IN/void/train.zh): no pairs in it"),
+        ({"path": "IN/bad"}, DataError, "4 pairs read, 0 kept; dropped: "),
+        ({"path": "IN/unequal"}, DataError, "train.zh ends at line 1 but IN/unequal/train.en has 2 lines"),
+        ({"corpora": [{"tsv": "IN/x.tsv"}]}, DataError, "IN/x.tsv: no such file"),
+        ({"corpora": [{"jsonl": "IN/*.jsonl"}]}, DataError, "IN/*.jsonl: no such file"),
+        (
+            {"corpora": [{"name": "c", "src": "IN/*/train.en", "tgt": "IN/*/train.zh"}]},
+            DataError,
+            "corpus c: IN/*/train.en matches 4 files but IN/*/train.zh matches 3",
+        ),
+    ],
+)
+def test_corpora_that_cannot_be_used_give_one_line_that_says_why(
+    tmp_path: Path, data: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    (tmp_path / "bare").mkdir()
+    write_corpus(tmp_path / "half", "train", sentences(1))
+    (tmp_path / "half" / "train.zh").unlink()
+    write_corpus(tmp_path / "void", "train", sentences(1))
+    (tmp_path / "void" / "train.en").write_bytes(b"")
+    (tmp_path / "void" / "train.zh").write_bytes(b"")
+    write_corpus(tmp_path / "bad", "train", BAD)
+    write_corpus(tmp_path / "unequal", "train", sentences(1))
+    (tmp_path / "unequal" / "train.en").write_bytes(b"a\nb\n")
+    there = json.loads(json.dumps(data).replace("IN", str(tmp_path)))
+    with pytest.raises(error) as caught:
+        prepared(tmp_path / "run", there)
+    assert message.replace("IN", str(tmp_path)) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_that_fails_leaves_the_earlier_result(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "train", sentences(30))
+    prepared(tmp_path / "run", {"path": str(folder)})
+    before = bytes_of(tmp_path / "run")
+    (folder / "train.zh").write_bytes(b"\xff")
+    with pytest.raises(DataError, match=r"train\.zh:1: not UTF-8"):
+        prepared(tmp_path / "run", {"path": str(folder)})
+    assert bytes_of(tmp_path / "run") == before
+
+
+def test_a_result_is_current_until_its_inputs_change(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "train", sentences(30))
+    run = RunDir(tmp_path / "run")
+
+    def current(**settings: Any) -> bool:
+        return is_current(Config.model_validate({"data": {"path": str(folder)}, "prepare": settings}), run)
+
+    assert not current()
+    prepared(run.path, {"path": str(folder)})
+    assert current()
+    assert current(workers=2)
+    assert not current(seed=2)
+    assert not current(traditional="keep")
+    os.utime(folder / "train.en", ns=(0, 0))
+    assert not current()
+    prepared(run.path, {"path": str(folder)})
+    assert current()
+    write_corpus(folder, "dev", sentences(3))
+    assert not current()
+    prepared(run.path, {"path": str(folder)})
+    run.text("test", "zh").unlink()
+    assert not current()
+
+
+@pytest.mark.parametrize("report", ["", "[]", "{}", '"text"', '{"fingerprint": 1}'])
+def test_a_report_that_is_damaged_is_not_current(tmp_path: Path, report: str) -> None:
+    folder = write_corpus(tmp_path / "in", "train", sentences(3))
+    prepared(tmp_path / "run", {"path": str(folder)})
+    (tmp_path / "run" / "prepare.json").write_text(report)
+    assert not is_current(Config.model_validate({"data": {"path": str(folder)}}), RunDir(tmp_path / "run"))
+
+
+def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "CHUNK", 100)
+    monkeypatch.setattr(parallel, "_WORTH_IT", 100)
+    long = [
+        (f"{src} {'Yes, my word. ' * 15}", f"{tgt}{'是的，我的话。' * 15}") for src, tgt in sentences(2000)
+    ]
+    folder = write_corpus(tmp_path / "in", "few", long[:500])
+    write_corpus(folder, "many", long)
+    peaks = []
+    for name in ("few", "many"):
+        settings = {"max_tokens": 1000, "workers": 1, **NO_SPLITS}
+        config = Config.model_validate({"data": {"corpora": [aligned(folder, name)]}, "prepare": settings})
+        tracemalloc.start()
+        report = prepare(config, RunDir(tmp_path / "run"))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert report["totals"]["dropped"] == {}
+    assert (peaks[1] - peaks[0]) / 1500 < 150  # bytes a pair, which itself has 500
+
+
+def test_progress_counts_every_pair_of_train(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "train", sentences(30))
+    told: list[int] = []
+    prepare(Config.model_validate({"data": {"path": str(folder)}}), RunDir(tmp_path / "run"), told.append)
+    assert sum(told) == 30
+
+
+def test_a_ledger_line_tells_all() -> None:
+    entry = {"read": 9, "kept": 5, "dev": 0, "test": 1, "dropped": {"empty": 2, "ratio": 1}}
+    assert ledger_line(entry) == "9 pairs read, 5 kept, 1 drawn for test; dropped: empty 2, ratio 1"
+    assert ledger_line(entry | {"test": 0, "dropped": {}}) == "9 pairs read, 5 kept; dropped: none"
+    assert {"empty", "ratio"} <= set(FILTERS)
