@@ -3,7 +3,9 @@
 import json
 import os
 import signal
+import stat
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,13 +14,12 @@ import typer
 import typer.core
 
 from nmt import __version__
-from nmt.errors import UserError
+from nmt.errors import ConfigError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from nmt.config import Config
+    from nmt.run_dir import RunDir
     from nmt.translate.translator import Translation
-
 
 
 class Commands(typer.core.TyperGroup):
@@ -53,20 +54,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-ConfigOption = Annotated[
-    Path | None, typer.Option("--config", "-c", metavar="FILE", help="A configuration (YAML); see configs/reference.yaml.")
-]
-Overrides = Annotated[
-    list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings over the file's, such as train.updates=500.")
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Delete the checkpoints of another configuration in the run folder.")
-]
-ModelOption = Annotated[
-    Path | None, typer.Option("--model", "-m", metavar="DIR", help="A run folder; default: --config's, $NMT_MODEL, the last trained.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors.")]
-
 
 class Format(StrEnum):
     """What `translate` writes for a line."""
@@ -74,6 +61,44 @@ class Format(StrEnum):
     text = "text"
     jsonl = "jsonl"
     scores = "scores"
+
+
+# The options, one place each.
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", metavar="FILE", help="Configuration (YAML); see configs/reference.yaml."),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[KEY=VALUE]...", help="Settings over the file's, such as train.updates=500."),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Delete checkpoints that the run folder holds, and start anew.")
+]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        "--model", "-m", metavar="DIR", help="Run folder; default: --config's, $NMT_MODEL, or the last trained."
+    ),
+]
+Precision = Annotated[str, typer.Option(help="auto, fp32, bf16 or fp16.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, mps, cuda or cuda:N.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors.")]
+OutputFormat = Annotated[Format, typer.Option("--format", help="What to write for each line.")]
+BeamSize = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1: greedy search.")]
+NBest = Annotated[int | None, typer.Option(help="Translations of each line, with jsonl or scores.")]
+LengthPenalty = Annotated[float | None, typer.Option(help="0: none; more favours longer translations.")]
+MaxLength = Annotated[int | None, typer.Option(help="Tokens of a translation at the most.")]
+BatchTokens = Annotated[int | None, typer.Option(help="Padded source tokens translated at once.")]
+Source = Annotated[Path | None, typer.Option("--src", help="Source text; default: the run's test split.")]
+Reference = Annotated[Path | None, typer.Option("--ref", help="Reference translations, line for line.")]
+Hypothesis = Annotated[Path | None, typer.Option("--hyp", help="Translations to score instead of a model's.")]
+Baseline = Annotated[Path | None, typer.Option(help="Another system's translations, to compare with.")]
+Output = Annotated[Path | None, typer.Option(help="Where to write the model's translations.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+FailUnder = Annotated[list[str] | None, typer.Option(metavar="METRIC=X", help="Exit 4 below X; repeatable.")]
+FailBelow = Annotated[bool, typer.Option(help="Exit 4 if significantly worse than --baseline.")]
+History = Annotated[Path | None, typer.Option(help="Append the result here, a line of JSON.")]
 
 
 def say(text: str) -> None:
@@ -89,7 +114,7 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Show the versi
 
 
 @app.command()
-def prepare(config: ConfigOption = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
+def prepare(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
     """Corpora → clean train, dev and test text, and a report of what was dropped."""
     from nmt.config import load_config
     from nmt.stages import claim, run_prepare
@@ -99,7 +124,7 @@ def prepare(config: ConfigOption = None, overrides: Overrides = None, overwrite:
 
 
 @app.command()
-def build_vocab(config: ConfigOption = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
+def build_vocab(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
     """Clean text → vocabularies and encoded pairs; runs prepare first if it is due."""
     from nmt.config import load_config
     from nmt.stages import claim, ensure_prepared, run_build_vocab
@@ -111,8 +136,8 @@ def build_vocab(config: ConfigOption = None, overrides: Overrides = None, overwr
 
 
 @app.command()
-def train(config: ConfigOption = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
-    """Train a model, from its last checkpoint if it has one; runs prepare and build-vocab first if they are due."""
+def train(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
+    """Train a model, from its last checkpoint on if it has one; runs the stages before if they are due."""
     from nmt import stages
     from nmt.config import load_config
     from nmt.run_dir import RunDir
@@ -131,8 +156,184 @@ def train(config: ConfigOption = None, overrides: Overrides = None, overwrite: O
         Trainer(settings, run, processes).train()
 
 
+@app.command()
+def translate(
+    config: ConfigFile = None,
+    model: Model = None,
+    overrides: Overrides = None,
+    output_format: OutputFormat = Format.text,
+    beam_size: BeamSize = None,
+    n_best: NBest = None,
+    length_penalty: LengthPenalty = None,
+    max_length: MaxLength = None,
+    batch_tokens: BatchTokens = None,
+    precision: Precision = "auto",
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Translate stdin to stdout: N lines in, N lines out."""
+    options = {"beam_size": beam_size, "n_best": n_best, "length_penalty": length_penalty}
+    options |= {"max_length": max_length, "batch_tokens": batch_tokens}
+    settings = [f"search.{name}={value}" for name, value in options.items() if value is not None]
+    if beam_size is not None:
+        settings.append(f"search.method={'greedy' if beam_size == 1 else 'beam'}")
+
+    from nmt.stages import find_run
+    from nmt.translate.translator import load_translator
+
+    found, run = find_run(model, config, [*(overrides or []), *settings])
+    if output_format is Format.text and found.search.n_best > 1:
+        raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
+    translator = load_translator(found, run, device, precision)
+    number = 0
+    for window in _stdin_windows(quiet):
+        for number, translation in enumerate(translator.translate(window), start=number + 1):
+            sys.stdout.write(_FORMATS[output_format](number, translation))
+        sys.stdout.flush()
+
+
+def _stdin_windows(quiet: bool) -> Any:
+    """Lists of lines from stdin; a file's are full and shown by a progress bar, others are as they arrive."""
+    from tqdm import tqdm
+
+    from nmt.corpus.lines import decode_lines
+    from nmt.translate.windows import live_windows, windows
+
+    lines = decode_lines(sys.stdin.buffer, Path("stdin"))
+    if not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode):
+        if sys.stdin.isatty() and not quiet:
+            say("nmt: type English, a line at a time; Ctrl-D ends")
+        yield from live_windows(lines)
+        return
+    with tqdm(unit=" lines", file=sys.stderr, disable=quiet or not sys.stderr.isatty()) as bar:
+        for window in windows(lines):
+            yield window
+            bar.update(len(window))
+
+
+def _as_text(_number: int, translation: "Translation") -> str:
+    return translation.text + "\n"
+
+
+def _as_json(number: int, translation: "Translation") -> str:
+    n_best = [vars(candidate) for candidate in translation.n_best]
+    record = {"line": number, "source": translation.source, "translation": translation.text, "n_best": n_best}
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _as_scores(number: int, translation: "Translation") -> str:
+    """`line<TAB>score<TAB>log_prob<TAB>translation`, one for each of the n best."""
+    if not translation.n_best:
+        return f"{number}\t\t\t\n"
+    return "".join(f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best)
+
+
+_FORMATS = {Format.text: _as_text, Format.jsonl: _as_json, Format.scores: _as_scores}
+
+
+@app.command()
+def evaluate(
+    config: ConfigFile = None,
+    model: Model = None,
+    overrides: Overrides = None,
+    src: Source = None,
+    ref: Reference = None,
+    hyp: Hypothesis = None,
+    baseline: Baseline = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    fail_under: FailUnder = None,
+    fail_below_baseline: FailBelow = False,
+    history: History = None,
+    precision: Precision = "auto",
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Score a model, or a file of translations, with signatures and 95 % intervals."""
+    from nmt.corpus.lines import read_lines
+    from nmt.evaluate import report
+    from nmt.evaluate.significance import append_history, parse_floors
+
+    floors = parse_floors(fail_under or [])
+    if fail_below_baseline and baseline is None:
+        raise ConfigError("--fail-below-baseline needs --baseline FILE")
+    against = None if baseline is None else list(read_lines(baseline))
+    if hyp is not None:
+        _refuse("--hyp is scored as it is", {"--src": src, "--model": model, "--output": output})
+        judged = _given(hyp, ref, config, overrides)
+    else:
+        judged = _translated(src, ref, output, _find(config, model, overrides), device, precision)
+    metrics = list(dict.fromkeys([*judged.settings.evaluate.metrics, *floors]))
+    result = report.evaluate(judged.hypotheses, judged.references, against, metrics, judged.about)
+    for warning in [] if quiet else result.warnings:
+        say(f"nmt: warning: {warning}")
+    print(json.dumps(result.as_json(), ensure_ascii=False, indent=2) if as_json else result.as_text())
+    kept = history or judged.settings.evaluate.history
+    if kept is not None:
+        append_history(Path(kept), result.as_json())
+    result.gate(floors, fail_below_baseline)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What is to be scored, under which settings, and how to call it."""
+
+    settings: "Config"
+    hypotheses: list[str]
+    references: list[str]
+    about: dict[str, Any]
+
+
+def _given(hyp: Path, ref: Path | None, config: Path | None, overrides: list[str] | None) -> _Judged:
+    """Translations from a file."""
+    from nmt.config import load_config
+    from nmt.corpus.lines import read_lines
+
+    if ref is None:
+        raise ConfigError("--hyp needs --ref FILE, the reference translations")
+    about = {"nmt": __version__, "hypothesis": str(hyp), "reference": str(ref)}
+    return _Judged(load_config(config, overrides), list(read_lines(hyp)), list(read_lines(ref)), about)
+
+
+def _translated(
+    src: Path | None, ref: Path | None, output: Path | None, found: "tuple[Config, RunDir]", device: str, precision: str
+) -> _Judged:
+    """A model's translations of a file, or of the run's test split."""
+    from nmt.corpus.lines import read_lines
+    from nmt.run_dir import write_text
+    from nmt.translate.translator import load_translator
+
+    settings, run = found
+    if (src is None) != (ref is None):
+        raise ConfigError("--src and --ref go together; without both, the run's test split is translated")
+    source = src or run.text("test", settings.src.language)
+    reference = ref or run.text("test", settings.tgt.language)
+    lines, references = list(read_lines(source)), list(read_lines(reference))
+    translator = load_translator(settings, run, device, precision)
+    hypotheses = [translation.text for translation in translator.translate(lines)]
+    if output is not None:
+        write_text(output, "".join(line + "\n" for line in hypotheses))
+    about = {"nmt": __version__, "model": str(run.path), "source": str(source), "reference": str(reference)}
+    return _Judged(settings, hypotheses, references, about)
+
+
+def _find(config: Path | None, model: Path | None, overrides: list[str] | None) -> "tuple[Config, RunDir]":
+    from nmt.stages import find_run
+
+    return find_run(model, config, overrides or [])
+
+
+def _refuse(why: str, options: dict[str, Path | None]) -> None:
+    """Raises ConfigError naming the options that were given though they mean nothing here."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ConfigError(f"{why}: leave out {' and '.join(given)}")
+
+
 def main() -> None:
     """Run the command line."""
+    # torch's threads wait for each other by spinning, which on a busy machine costs many times what it gains
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
     app()
 

@@ -205,7 +205,7 @@ class SearchConfig(Section):
 class EvaluateConfig(Section):
     """What `nmt evaluate` measures, and where it appends a line each time."""
 
-    metrics: tuple[Literal["bleu", "chrf", "ter"], ...] = ("bleu", "chrf")
+    metrics: tuple[Literal["bleu", "bleu_width", "chrf", "ter"], ...] = ("bleu", "bleu_width", "chrf")
     history: str | None = None
 
 

@@ -92,7 +92,7 @@ def ratio(pair: SentencePair, limits: Limits) -> bool:
     """Whether a side is more than `max_ratio` times as long as the other.
 
     Lengths are in characters, a Han character counting as three, plus 12 for each side. Between English and
-    Chinese the ratio is then 1.2 in the median; 2.5 holds one of 10,000 good pairs and 20 % of random ones.
+    Chinese the ratio is then 1.2 in the median; 2.5 drops one of 10,000 good pairs and 20 % of random ones.
     """
     src, tgt = len(pair.src) + 2 * _han(pair.src) + _FREE, len(pair.tgt) + 2 * _han(pair.tgt) + _FREE
     return src > tgt * limits.max_ratio or tgt > src * limits.max_ratio

@@ -7,7 +7,7 @@ U+2028, U+0085, vertical tabs and form feeds are characters like any other. A fi
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
@@ -31,8 +31,13 @@ def read_lines(path: Path) -> Iterator[str]:
 
     Raises DataError for a missing file, a damaged .gz, or bytes that are not UTF-8 (by line and byte offset).
     """
+    return decode_lines(_raw_lines(path), path)
+
+
+def decode_lines(raw_lines: Iterable[bytes], path: Path) -> Iterator[str]:
+    """Decode lines as they come; `path` is what to call them. Raises DataError for bytes that are not UTF-8."""
     offset = 0
-    for number, raw in enumerate(_raw_lines(path), 1):
+    for number, raw in enumerate(raw_lines, 1):
         text = raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw
         if not text:
             break  # a byte-order mark, and nothing else

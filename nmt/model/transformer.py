@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from nmt.config import ModelConfig
+from nmt.model.dropout import Dropout
 from nmt.text.vocab import PAD
 
 Sublayer = Callable[[Tensor], Tensor]
@@ -26,14 +27,14 @@ class Attend(nn.Module):
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
-        self.dropout = dropout
+        self.dropout = Dropout(dropout)
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         """q [N,H,T,D], k and v [N,H,S,D], mask bool broadcast to [N,H,T,S] (True: may look) → [N,H,T,D]."""
         if self.training and q.device.type == "cpu":
             # The backward of the fused kernel takes several times as long here for sequences of a sentence's length.
-            return F.dropout(attention_weights(q, k, mask), self.dropout).to(v.dtype) @ v
-        dropout = self.dropout if self.training else 0.0
+            return self.dropout(attention_weights(q, k, mask)).to(v.dtype) @ v
+        dropout = self.dropout.rate if self.training else 0.0
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
 
 
@@ -149,7 +150,7 @@ class FeedForward(nn.Module):
         self.gated = config.activation == "swiglu"
         self.activation = ACTIVATIONS[config.activation]
         self.inner = nn.Linear(config.d_model, config.d_ff * (2 if self.gated else 1), bias)
-        self.dropout = nn.Dropout(config.activation_dropout)
+        self.dropout = Dropout(config.activation_dropout)
         self.out = nn.Linear(config.d_ff, config.d_model, bias)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -167,7 +168,7 @@ class PreNorm(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.norm = layer_norm(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
         """x [N,T,d] → [N,T,d]."""
@@ -225,7 +226,7 @@ class Embedding(nn.Module):
         self.tokens = tokens
         self.scale = math.sqrt(config.d_model) if config.scale == "embedding" else 1.0
         self.norm = layer_norm(config) if config.embedding_norm else nn.Identity()
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.positions: Tensor
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_length, config.d_model))

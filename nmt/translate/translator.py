@@ -1,6 +1,6 @@
 """Lines in, translations out, in input order. Shapes: B sentences, S source positions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,9 +19,6 @@ from nmt.text.side import Side, load_side
 from nmt.translate.search import SEARCHES, Hypothesis
 from nmt.translate.segments import split_long
 from nmt.translate.stepper import ModelStepper
-
-WINDOW = 2000  # lines that are sorted by length together
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -61,12 +58,6 @@ class Translator:
         encoded = [self.src.encode(part) for line in parts for part in line]
         found = iter(self._search_all(encoded))
         return [self._translation(line, list(islice(found, len(of)))) for line, of in zip(lines, parts, strict=True)]
-
-    def translate_stream(self, lines: Iterable[str]) -> Iterator[Translation]:
-        """Translate any number of lines in windows of WINDOW, at constant memory."""
-        source = iter(lines)
-        while window := list(islice(source, WINDOW)):
-            yield from self.translate(window)
 
     def _parts(self, line: str) -> list[str]:
         text = normalize(line, self.src.language)

@@ -1,0 +1,51 @@
+"""Lines as they arrive: what is typed is taken at once, what waits is taken together."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from queue import Empty, Queue
+from threading import Thread
+
+WINDOW = 2000  # lines that are sorted by length and translated together
+_PAUSE = 0.02  # seconds without a line after which those at hand are not kept waiting
+
+
+def windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
+    """Lists of `size` lines, the last one shorter."""
+    source = iter(lines)
+    while window := list(islice(source, size)):
+        yield window
+
+
+def live_windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
+    """Lists of at most `size` lines: of those that have arrived when the one before has been dealt with.
+
+    What `lines` raises is raised after the lines before it have been given.
+    """
+    arrived: Queue[str | BaseException | None] = Queue(maxsize=2 * size)
+    Thread(target=_fill, args=(arrived, lines), daemon=True).start()
+    while True:
+        window: list[str] = []
+        item = arrived.get()
+        while isinstance(item, str):
+            window.append(item)
+            if len(window) == size:
+                break
+            try:
+                item = arrived.get(timeout=_PAUSE)
+            except Empty:
+                break
+        if window:
+            yield window
+        if isinstance(item, BaseException):
+            raise item
+        if item is None:
+            return
+
+
+def _fill(arrived: "Queue[str | BaseException | None]", lines: Iterable[str]) -> None:
+    try:
+        for line in lines:
+            arrived.put(line)
+        arrived.put(None)
+    except BaseException as error:  # noqa: BLE001 - it is raised where the lines are read
+        arrived.put(error)
