@@ -83,7 +83,7 @@ def read_meta(folder: Path) -> Meta:
         if version == FORMAT:
             return Meta(meta["update"], (meta["src"], meta["tgt"]), meta["scores"], meta["progress"])
     except (OSError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder / META}: missing or damaged ({error}); use another checkpoint") from None
+        raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
     raise ModelError(f"{folder}: written in format {version}, this nmt reads {FORMAT}; install a newer nmt")
 
 
@@ -94,7 +94,7 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
-        raise ModelError(f"{path}: not whole safetensors ({error}); use another checkpoint") from None
+        raise ModelError(f"{path}: not whole safetensors ({error})") from None
 
 
 def load_training(folder: Path) -> dict[str, Any]:
@@ -132,6 +132,13 @@ def _folders(run: RunDir, kind: str) -> list[Path]:
         return []
     found = [path for path in run.checkpoints.iterdir() if (m := _NAME.fullmatch(path.name)) and m[1] == kind]
     return sorted(found)
+
+
+def set_aside(folder: Path) -> None:
+    """Rename a checkpoint that is of no use, so that it is taken for one no more."""
+    aside = folder.with_name(f"{folder.name}.damaged")
+    shutil.rmtree(aside, ignore_errors=True)
+    folder.rename(aside)
 
 
 def mark_best(run: RunDir, folder: Path) -> None:
@@ -172,9 +179,9 @@ def _verify(path: Path) -> None:
         expected = read_json(path.parent / META)["sha256"][path.name]
         found = _checksum(path)
     except (OSError, KeyError, TypeError) as error:
-        raise ModelError(f"{path}: missing or damaged ({error}); use another checkpoint") from None
+        raise ModelError(f"{path}: missing or damaged ({error})") from None
     if found != expected:
-        raise ModelError(f"{path}: truncated or changed since it was written; use another checkpoint")
+        raise ModelError(f"{path}: truncated or changed since it was written")
 
 
 def _checksum(path: Path) -> str:

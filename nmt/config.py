@@ -17,6 +17,8 @@ Count = Annotated[int, Field(ge=0)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 NonNegative = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
+Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
 
 
 class Section(BaseModel):
@@ -62,8 +64,8 @@ class DataConfig(Section):
 class SideConfig(Section):
     """One language: how its text becomes tokens, and which tokens the model knows."""
 
-    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
-    tokenizer: Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
+    language: Language
+    tokenizer: TokenizerName
     vocab_size: Positive = 32000
     min_frequency: Positive = 1
     lowercase: bool = False
@@ -73,15 +75,15 @@ class SideConfig(Section):
 class EnglishConfig(SideConfig):
     """The source side's defaults."""
 
-    language: str = "en"
-    tokenizer: Literal["whitespace", "plain", "jieba", "char", "sentencepiece"] = "whitespace"
+    language: Language = "en"
+    tokenizer: TokenizerName = "whitespace"
 
 
 class ChineseConfig(SideConfig):
     """The target side's defaults."""
 
-    language: str = "zh"
-    tokenizer: Literal["whitespace", "plain", "jieba", "char", "sentencepiece"] = "jieba"
+    language: Language = "zh"
+    tokenizer: TokenizerName = "jieba"
 
 
 class PrepareConfig(Section):

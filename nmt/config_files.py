@@ -55,22 +55,20 @@ def read_yaml(path: Path) -> Mapping:
     try:
         text = path.read_text(encoding="utf-8-sig")
         node = yaml.compose(text, _Loader)
+        places: dict[Place, str] = {}
+        _note_places(node, (), path, places)
         values = parse_value(text)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name an existing YAML file") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
     except RecursionError:
-        raise ConfigError(f"{path}: nested too deeply for a configuration") from None
+        raise ConfigError(f"{path}: nested too deeply, or without end, for a configuration") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(_yaml_mistake(path, error)) from None
-    if node is None:
-        return Mapping({}, {}, str(path))
-    if not isinstance(node, yaml.MappingNode):
+    if node is not None and not isinstance(node, yaml.MappingNode):
         raise ConfigError(f"{path}:1: a configuration is made of 'section:' and 'key: value' lines")
-    places: dict[Place, str] = {}
-    _note_places(node, (), path, places)
-    return Mapping(values, places, str(path))
+    return Mapping(values or {}, places, str(path))
 
 
 def _yaml_mistake(path: Path, error: Exception) -> str:
@@ -80,7 +78,7 @@ def _yaml_mistake(path: Path, error: Exception) -> str:
     return f"{path}{line}: not valid YAML ({problem})"
 
 
-def _note_places(node: yaml.Node, prefix: Place, path: Path, places: dict[Place, str]) -> None:
+def _note_places(node: yaml.Node | None, prefix: Place, path: Path, places: dict[Place, str]) -> None:
     children: list[tuple[str | int, yaml.Node, yaml.Node]] = []
     if isinstance(node, yaml.MappingNode):
         children = [(str(key.value), key, value) for key, value in node.value]
@@ -111,9 +109,11 @@ def apply_overrides(settings: Mapping, overrides: list[str]) -> None:
         for key in keys[:-1]:
             inner = section.setdefault(key, {})
             if not isinstance(inner, dict):
-                raise ConfigError(f"command line: {name}: '{key}' is no section")
+                raise ConfigError(f"command line: {name}: '{key}' is a setting, not a section")
             section = inner
         section[keys[-1]] = value
+        for length in range(1, len(keys)):
+            settings.places.setdefault(tuple(keys[:length]), "command line")
         settings.places[tuple(keys)] = "command line"
 
 

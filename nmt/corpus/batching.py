@@ -1,7 +1,7 @@
 """Which pairs make which batch, in what order; and a batch's tensors.
 
-The plan of an epoch is a pure function of (lengths, batch_tokens, seed, epoch), so that a `Position` is the whole
-state of the data. Shapes: B pairs, S source and T target positions.
+The plan of an epoch is a pure function of (lengths, batch_tokens, seed, epoch), so that a `Position` is the
+whole state of the data. Shapes: B pairs, S source and T target positions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,13 +26,11 @@ class Position:
 
 @dataclass(frozen=True)
 class Batch:
-    """Pairs side by side, padded on the right: `src` [B,S] ends in EOS; `tgt_in` [B,T] begins with BOS; `tgt_out`
-    [B,T] ends in EOS.
-    """
+    """Pairs side by side, padded on the right."""
 
-    src: Tensor
-    tgt_in: Tensor
-    tgt_out: Tensor
+    src: Tensor  # int64 [B,S], each row ends in EOS
+    tgt_in: Tensor  # int64 [B,T], each row begins with BOS
+    tgt_out: Tensor  # int64 [B,T], each row ends in EOS
     kept: Tensor  # int64 [n]: where tgt_out, flattened, is no padding
 
     @property
@@ -41,7 +39,7 @@ class Batch:
         return len(self.kept)
 
     def to(self, device: torch.device) -> "Batch":
-        """The batch on a device."""
+        """Put the batch on a device."""
         return Batch(*(_moved(t, device) for t in (self.src, self.tgt_in, self.tgt_out, self.kept)))
 
 
@@ -52,16 +50,26 @@ def _moved(tensor: Tensor, device: torch.device) -> Tensor:
 
 
 def plan_epoch(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> list[npt.NDArray[np.int64]]:
-    """Indices of each batch: every pair once, pairs of like length together, the batches in random order.
+    """Group the indices of all pairs into batches, pairs of like lengths together, the batches in random order.
 
     A batch holds at most `batch_tokens` padded positions on its longer side (a longer pair stands alone).
     """
     chance = np.random.default_rng([seed, epoch])
     shuffled = chance.permutation(len(lengths))
-    src, tgt = lengths[shuffled, 0], lengths[shuffled, 1]
-    order = shuffled[np.lexsort((src, tgt))]  # by target, then source; equal pairs in random order
+    order = shuffled[_by_shape(lengths[shuffled])]  # equal pairs stay in random order
     batches = _cut(order, lengths[order].max(axis=1) + 1, batch_tokens)
     return [batches[i] for i in chance.permutation(len(batches))]
+
+
+def _by_shape(lengths: Int32) -> npt.NDArray[np.int64]:
+    """Order pairs [N, 2] so that neighbours differ little on both sides.
+
+    By the longer side, then by how much longer the source is, rising and falling in turn: the next width begins
+    with the kind of pair that the last one ended with.
+    """
+    width = lengths.max(axis=1)
+    tilt = lengths[:, 0] - lengths[:, 1]
+    return np.lexsort((np.where(width % 2, tilt, -tilt), width))
 
 
 def _cut(order: npt.NDArray[np.int64], widths: Int32, batch_tokens: int) -> list[npt.NDArray[np.int64]]:
@@ -95,7 +103,7 @@ def pad(rows: Sequence[Ids | list[int]]) -> Tensor:
 
 
 def load_batch(corpus: ParallelCorpus, indices: npt.NDArray[np.int64]) -> Batch:
-    """The batch of these pairs."""
+    """Read these pairs and put them side by side."""
     pairs = [corpus[int(i)] for i in indices]
     return collate([src for src, _ in pairs], [tgt for _, tgt in pairs])
 

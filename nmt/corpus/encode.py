@@ -12,8 +12,8 @@ from typing import Any
 
 from nmt.config import Config
 from nmt.corpus.parallel import map_chunks
-from nmt.corpus.store import EncodedPair, write_store
-from nmt.errors import DataError, ModelError
+from nmt.corpus.store import EncodedPair, ParallelCorpus, write_store
+from nmt.errors import ConfigError, DataError, ModelError
 from nmt.run_dir import SPLITS, RunDir, SideName, Split, read_json, replacing, write_json
 from nmt.text.side import Side, load_side, tokenize
 from nmt.text.tokenizers import SentencePiece, Tokenizer, load_tokenizer, train_sentencepiece
@@ -31,9 +31,10 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
         text = run.text("train", config.side(name).language)
         if not text.exists() or text.stat().st_size == 0:
             raise DataError(f"{text}: missing or empty; run nmt prepare")
-    for name in SIDES:
-        if config.side(name).tokenizer == "sentencepiece":
-            _train_pieces(config, run, name)
+    run.vocab_report.unlink(missing_ok=True)  # what follows may be interrupted, and is then not current
+    for group in _groups(config):
+        if config.side(group[0]).tokenizer == "sentencepiece":
+            _train_pieces(config, run, group)
     with TemporaryDirectory(dir=run.path, prefix=".tokens.") as folder:
         tokenized = {name: Path(folder) / name for name in SIDES}
         counts = {name: _count(config, run, name, tokenized[name]) for name in SIDES}
@@ -52,11 +53,12 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
 
 
 def vocabularies_are_current(config: Config, run: RunDir) -> bool:
-    """Whether build-vocab's results belong to this configuration and to what `prepare` last wrote."""
+    """Whether build-vocab's results are whole, of this configuration, and made from what `prepare` last wrote."""
     try:
         report = read_json(run.vocab_report)
-        for name in SIDES:
-            load_side(config, run, name)
+        src, tgt = (load_side(config, run, name).fingerprint() for name in SIDES)
+        for split in SPLITS:
+            ParallelCorpus(run.store(split), (src, tgt))
     except (ModelError, OSError):
         return False
     return isinstance(report, dict) and report.get("fingerprint") == _fingerprint(config, run)
@@ -74,13 +76,30 @@ def _lines(path: Path) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-def _train_pieces(config: Config, run: RunDir, name: SideName) -> None:
+def _groups(config: Config) -> list[tuple[SideName, ...]]:
+    """Group the sides that have one vocabulary; the settings of a group's first side make it."""
+    return [SIDES] if config.shared_vocab else [(name,) for name in SIDES]
+
+
+def _train_pieces(config: Config, run: RunDir, group: tuple[SideName, ...]) -> None:
+    size = config.side(group[0]).vocab_size
+    try:
+        model = train_sentencepiece(chain.from_iterable(_cased(config, run, name) for name in group), size)
+    except RuntimeError as error:
+        reason = str(error).rpartition("] ")[2]
+        raise ConfigError(
+            f"{group[0]}.vocab_size={size}: sentencepiece cannot train with it: {reason}"
+        ) from None
+    for name in group:
+        with replacing(run.pieces(name)) as part:
+            part.write_bytes(model)
+    _tokenizer.cache_clear()  # it may hold an older model from the same path
+
+
+def _cased(config: Config, run: RunDir, name: SideName) -> Iterator[str]:
+    """Train text of one side, as its tokenizer sees it."""
     side = config.side(name)
-    names = SIDES if config.shared_vocab else (name,)
-    lines = chain.from_iterable(_lines(run.text("train", config.side(n).language)) for n in names)
-    model = train_sentencepiece((x.lower() if side.lowercase else x for x in lines), side.vocab_size)
-    with replacing(run.pieces(name)) as part:
-        part.write_bytes(model)
+    return (line.lower() if side.lowercase else line for line in _lines(run.text("train", side.language)))
 
 
 def _count(config: Config, run: RunDir, name: SideName, tokenized: Path) -> Counter[str]:
@@ -108,11 +127,10 @@ def _tokenize_chunk(
 
 
 def _save_vocabs(config: Config, run: RunDir, counts: dict[SideName, Counter[str]]) -> None:
-    if config.shared_vocab:
-        joined = counts["src"] + counts["tgt"]
-        counts = {"src": joined, "tgt": joined}
-    for name in SIDES:
-        _vocab(config, run, name, counts[name]).save(run.vocab(name))
+    for group in _groups(config):
+        vocab = _vocab(config, run, group[0], sum((counts[name] for name in group), Counter()))
+        for name in group:
+            vocab.save(run.vocab(name))
 
 
 def _vocab(config: Config, run: RunDir, name: SideName, counts: Counter[str]) -> Vocab:

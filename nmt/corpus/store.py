@@ -6,6 +6,7 @@ sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprin
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,17 +28,19 @@ class ParallelCorpus:
         try:
             meta = read_json(path / "meta.json")
             self.fingerprints: tuple[str, str] = (meta["src"], meta["tgt"])
-            self._ids = [np.memmap(path / f"{side}.ids", dtype=meta["dtype"], mode="r") for side in _SIDES]
+            self._ids = [_map_ids(path / f"{side}.ids", np.dtype(meta["dtype"])) for side in _SIDES]
             self._offsets = np.load(path / "offsets.npy", mmap_mode="r", allow_pickle=False)
             whole = self._offsets.shape == (meta["pairs"] + 1, 2) and all(
                 self._offsets[-1, k] == len(self._ids[k]) for k in range(2)
             )
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{path}: missing or damaged ({error}); run nmt build-vocab again") from None
         if not whole:
             raise ModelError(f"{path}: its files do not fit together; run nmt build-vocab again")
         if fingerprints is not None and fingerprints != self.fingerprints:
-            raise ModelError(f"{path}: encoded with other vocabularies than the run's; run nmt build-vocab again")
+            raise ModelError(
+                f"{path}: encoded with other vocabularies than the run's; run nmt build-vocab again"
+            )
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -53,29 +56,36 @@ class ParallelCorpus:
         return lengths
 
 
+def _map_ids(path: Path, dtype: np.dtype[Any]) -> Ids:
+    """Map a file of ids; an empty one cannot be mapped."""
+    return np.memmap(path, dtype, "r") if path.stat().st_size else np.empty(0, dtype)
+
+
 def write_store(
     path: Path, pairs: Iterable[EncodedPair], vocab_sizes: tuple[int, int], fingerprints: tuple[str, str]
 ) -> int:
     """Write a store, whole or not at all; gives the number of pairs."""
     dtype = np.uint16 if max(vocab_sizes) <= 2**16 else np.int32
-    count = 0
     with replacing(path) as part:
         part.mkdir()
-        with (part / "src.ids").open("wb") as src, (part / "tgt.ids").open("wb") as tgt, (part / "lengths").open("w+b") as lengths:
-            for count, (src_ids, tgt_ids) in enumerate(pairs, start=1):
+        files = (part / "src.ids", part / "tgt.ids", part / "lengths")
+        with files[0].open("wb") as src, files[1].open("wb") as tgt, files[2].open("wb") as lengths:
+            for src_ids, tgt_ids in pairs:
                 src.write(np.asarray(src_ids, dtype).tobytes())
                 tgt.write(np.asarray(tgt_ids, dtype).tobytes())
                 lengths.write(np.asarray([len(src_ids), len(tgt_ids)], np.int32).tobytes())
-        _write_offsets(part, count)
+        count = _write_offsets(part)
         src_print, tgt_print = fingerprints
         meta = {"pairs": count, "dtype": np.dtype(dtype).name, "src": src_print, "tgt": tgt_print}
         write_json(part / "meta.json", meta)
     return count
 
 
-def _write_offsets(part: Path, count: int) -> None:
-    lengths = np.fromfile(part / "lengths", np.int32).reshape(count, 2)
-    offsets = np.zeros((count + 1, 2), np.int64)
+def _write_offsets(part: Path) -> int:
+    """Sum up the lengths that were written; gives the number of pairs."""
+    lengths = np.fromfile(part / "lengths", np.int32).reshape(-1, 2)
+    offsets = np.zeros((len(lengths) + 1, 2), np.int64)
     np.cumsum(lengths, axis=0, out=offsets[1:])
     np.save(part / "offsets.npy", offsets, allow_pickle=False)
     (part / "lengths").unlink()
+    return len(lengths)

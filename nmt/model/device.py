@@ -12,14 +12,16 @@ _DTYPES: dict[str, torch.dtype] = {"fp32": torch.float32, "bf16": torch.bfloat16
 
 
 def resolve_device(name: str) -> torch.device:
-    """The device that `auto | cpu | mps | cuda | cuda:N` means here. Raises ConfigError if it is not there."""
+    """The device that `auto | cpu | mps | cuda | cuda:N` means here. Raises ConfigError if there is none."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     device = torch.device(name)
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"device={name}: this PyTorch sees no GPU; use device=auto or device=cpu")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ConfigError(f"device={name}: there are only {torch.cuda.device_count()} GPUs, counted from cuda:0")
+        raise ConfigError(
+            f"device={name}: there are only {torch.cuda.device_count()} GPUs, counted from cuda:0"
+        )
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise ConfigError("device=mps: this machine has no Apple GPU; use device=auto or device=cpu")
     return device
@@ -28,10 +30,13 @@ def resolve_device(name: str) -> torch.device:
 def resolve_precision(name: str, device: torch.device) -> Precision:
     """The precision that `auto | fp32 | bf16 | fp16` means on a device.
 
-    auto is bf16 where the hardware multiplies in it, else fp32. Raises ConfigError for fp16 without a GPU.
+    auto is bf16 where the hardware multiplies in it, else fp16 on a GPU and fp32 elsewhere.
+    Raises ConfigError for fp16 without a GPU.
     """
     if name == "fp16" and device.type != "cuda":
-        raise ConfigError(f"precision=fp16 needs a CUDA GPU; on {device.type} use precision=auto, bf16 or fp32")
+        raise ConfigError(
+            f"precision=fp16 needs a CUDA GPU; on {device.type} use precision=auto, bf16 or fp32"
+        )
     if name != "auto":
         return name  # type: ignore[return-value] # the schema allows no other
     if device.type == "cuda":

@@ -11,8 +11,8 @@ _DRAWS = 2**16  # a rate is kept to within 1/65536
 class Dropout(nn.Module):
     """Sets a share `rate` of the values to zero while training, and scales up the rest.
 
-    On a CPU torch draws one random number after another, a seventh of the time of a whole update; here SFC64 gives
-    16 bits a value, seeded from torch's generator, so that `torch.manual_seed` decides about it all the same.
+    On a CPU torch draws one random number after another, a seventh of the time of a whole update; here SFC64
+    gives 16 bits a value, seeded from torch's generator, so that `torch.manual_seed` decides all the same.
     """
 
     def __init__(self, rate: float) -> None:

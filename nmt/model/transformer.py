@@ -1,8 +1,8 @@
 """The Transformer (Vaswani et al., 2017) in the variants that `ModelConfig` names.
 
-Shapes: B sentences, N rows of the target (N = B in training; in search N = B·K, the K beams of a sentence side by
-side), S source positions, T new target positions, t target positions decoded before, H heads, D = d_model / H,
-V target tokens.
+Shapes: B sentences, N rows of the target (N = B in training; in search N = B·K, the K beams of a sentence
+side by side), S source positions, T new target positions, t target positions decoded before, H heads,
+D = d_model / H, V target tokens.
 """
 
 import math
@@ -23,7 +23,10 @@ ACTIVATIONS: dict[str, Sublayer] = {"relu": F.relu, "gelu": F.gelu, "swiglu": F.
 
 
 class Attend(nn.Module):
-    """softmax(q kᵀ / √D) v, over the keys that `mask` allows. It has no parameters: it is a place to look from."""
+    """softmax(q kᵀ / √D) v, over the keys that `mask` allows.
+
+    It has no parameters: it is the place where `attention_maps` watches.
+    """
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
@@ -32,7 +35,7 @@ class Attend(nn.Module):
     def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         """q [N,H,T,D], k and v [N,H,S,D], mask bool broadcast to [N,H,T,S] (True: may look) → [N,H,T,D]."""
         if self.training and q.device.type == "cpu":
-            # The backward of the fused kernel takes several times as long here for sequences of a sentence's length.
+            # The fused kernel's backward takes several times as long for sequences of a sentence's length.
             return self.dropout(attention_weights(q, k, mask)).to(v.dtype) @ v
         dropout = self.dropout.rate if self.training else 0.0
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
@@ -67,7 +70,7 @@ class Cache:
     beams: int = 1  # K
 
     def reserve(self, beams: int, capacity: int) -> None:
-        """Make room for `capacity` target positions of `beams` rows a sentence: decoding then goes on step by step."""
+        """Make room to decode step by step: `capacity` positions for each of a sentence's `beams` rows."""
         self.beams = beams
         for layer in self.layers:
             sentences, heads, _, size = layer.memory_keys.shape
@@ -76,7 +79,7 @@ class Cache:
             layer.values = layer.memory_values.new_empty(shape)
 
     def select(self, rows: Tensor) -> None:
-        """Keep these rows [N'], in this order. The rows of a sentence stay together: K rows each."""
+        """Keep these rows [N'], in this order: K for each sentence that stays; sentences keep their order."""
         sentences = rows[:: self.beams] // self.beams
         fewer = len(sentences) != len(self.memory_mask)
         if fewer:
@@ -107,7 +110,9 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(config.d_model, config.d_model, bias)
         self.attend = Attend(config.attention_dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None, cache: LayerCache | None = None, length: int = 0) -> Tensor:
+    def forward(
+        self, x: Tensor, mask: Tensor | None, cache: LayerCache | None = None, length: int = 0
+    ) -> Tensor:
         """x [N,T,d]; with a cache, x stands behind the `length` positions that it holds."""
         q, k, v = (split_heads(part, self.heads) for part in self.qkv(x).chunk(3, dim=-1))
         if cache is not None:
@@ -235,7 +240,7 @@ class Embedding(nn.Module):
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
         """ids [N,T], the first at position `start` → [N,T,d]."""
-        x = self.tokens(ids) * self.scale + self.positions[start : start + ids.shape[1]]
+        x = self.tokens(ids) * self.scale + self.positions.narrow(0, start, ids.shape[1])
         return self.norm(self.dropout(x))
 
 
@@ -268,14 +273,13 @@ class Transformer(nn.Module):
                 nn.init.normal_(module.weight, std=0.02)
             elif module is not self.output or self.config.tie_embeddings == "none":
                 nn.init.xavier_uniform_(module.weight)
-        elif isinstance(module, SelfAttention | CrossAttention) and not normal:
-            joint = module.qkv if isinstance(module, SelfAttention) else module.kv
-            for part in joint.weight.split(width):  # matrices stored as one start as if each had its own
-                nn.init.xavier_uniform_(part)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=0.02 if normal else width**-0.5)
         elif isinstance(module, Embedding) and isinstance(module.positions, nn.Parameter):
             nn.init.normal_(module.positions, std=0.02 if normal else width**-0.5)
+        elif not normal:
+            for part in _joined(module):
+                nn.init.xavier_uniform_(part)
 
     def encode(self, src: Tensor) -> Cache:
         """src [B,S] → what decoding needs of it."""
@@ -318,6 +322,17 @@ def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
     return scores.softmax(dim=-1)
 
 
+def _joined(module: nn.Module) -> tuple[Tensor, ...]:
+    """The matrices that a module stores as one; each of them starts as if it stood alone."""
+    if isinstance(module, SelfAttention):
+        return module.qkv.weight.chunk(3)
+    if isinstance(module, CrossAttention):
+        return module.kv.weight.chunk(2)
+    if isinstance(module, FeedForward) and module.gated:
+        return module.inner.weight.chunk(2)
+    return ()
+
+
 def layer_norm(config: ModelConfig) -> nn.LayerNorm:
     """A norm over d_model, with a bias unless the model has none."""
     return nn.LayerNorm(config.d_model, bias=config.bias != "none")
@@ -339,11 +354,10 @@ def causal_mask(steps: int, before: int, device: torch.device) -> Tensor:
 
 
 def sinusoids(length: int, width: int) -> Tensor:
-    """Vaswani et al. (2017), §3.5: sin at even columns, cos at odd ones, wavelengths 2π to 10000·2π; [length, width]."""
+    """[length, width] of Vaswani et al. (2017), §3.5: sin and cos in turn, wavelengths 2π to 10000·2π."""
     position = torch.arange(length, dtype=torch.float64)[:, None]
     frequency = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     table = torch.empty(length, width, dtype=torch.float64)
     table[:, 0::2] = torch.sin(position * frequency)
     table[:, 1::2] = torch.cos(position * frequency)
     return table.float()
-

@@ -1,5 +1,7 @@
-"""Embeddings that start from word vectors in word2vec's or GloVe's text format: a token and its numbers a line."""
+"""Embeddings that start from a text file of word2vec or GloVe vectors: a token and its numbers a line."""
 
+import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -25,31 +27,42 @@ def put_vectors(model: Transformer, config: ModelConfig, src: Vocab, tgt: Vocab)
 def read_vectors(path: Path, vocab: Vocab, embedding: nn.Embedding) -> int:
     """Copy the file's vectors of the vocabulary's tokens into the embedding; gives how many there were.
 
-    Raises DataError naming file and line for a wrong number of columns or what is no number, and if none matches.
+    Raises DataError naming file and line for a wrong number of columns or what is no number, and if none
+    matches.
     """
     found = 0
-    try:
-        with path.open(encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                token, *columns = line.rstrip().split(" ")
-                if number == 1 and len(columns) == 1:
-                    continue  # word2vec's header: how many vectors, how wide
-                index = vocab.ids.get(token)
-                if index is not None:
-                    with torch.no_grad():
-                        embedding.weight[index] = _vector(columns, embedding.embedding_dim, f"{path}:{number}")
-                    found += 1
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error}); give a UTF-8 text file of vectors") from None
+    for place, token, columns in _rows(path, embedding.embedding_dim):
+        index = vocab.words.get(token)
+        if index is not None:
+            with torch.no_grad():
+                embedding.weight[index] = _vector(columns, place)
+            found += 1
     if not found:
         raise DataError(f"{path}: holds no vector of any token of the vocabulary; check case and tokenizer")
     return found
 
 
-def _vector(columns: list[str], width: int, place: str) -> torch.Tensor:
-    if len(columns) != width:
-        raise DataError(f"{place}: {len(columns)} numbers, but model.d_model={width}")
+def _rows(path: Path, width: int) -> Iterator[tuple[str, str, list[str]]]:
+    """Place, token and numbers of each line; a token may hold spaces, as some of GloVe's do."""
     try:
-        return torch.tensor([float(column) for column in columns])
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                columns = line.rstrip().split(" ")
+                if number == 1 and len(columns) == 2:
+                    continue  # word2vec's header: how many vectors, how wide
+                extra = len(columns) - 1 - width
+                if extra < 0 or (extra > 0 and number <= 2):
+                    raise DataError(f"{path}:{number}: {width + extra} numbers, but model.d_model={width}")
+                yield f"{path}:{number}", " ".join(columns[: extra + 1]), columns[extra + 1 :]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); give a UTF-8 text file of vectors") from None
+
+
+def _vector(columns: list[str], place: str) -> torch.Tensor:
+    try:
+        numbers = [float(column) for column in columns]
     except ValueError:
-        raise DataError(f"{place}: holds what is no number") from None
+        numbers = [math.nan]
+    if not all(map(math.isfinite, numbers)):
+        raise DataError(f"{place}: holds what is no number; mend or delete the line")
+    return torch.tensor(numbers)

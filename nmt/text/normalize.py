@@ -9,7 +9,9 @@ import unicodedata
 
 # Control characters, soft hyphens, zero-width spaces, byte-order marks, bidirectional marks. The zero-width
 # (non-)joiners stay: emoji and several scripts are spelled with them.
-_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
+)
 _SPACES = re.compile(r"\s+")
 _STRAIGHT = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"'})
 # U+2581 stands for a space in several tokenizers, so it cannot stand for itself.
@@ -17,9 +19,10 @@ _RESERVED = str.maketrans({"\u2581": "_"})
 
 
 def normalize(text: str, language: str) -> str:
-    """One line in NFC, without invisible characters, every run of white space one plain space, none at the ends."""
+    """One line in NFC without invisible characters; white space is single spaces, none at the ends."""
     if not text.isascii():
-        text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).translate(_RESERVED)
+        # NFC comes second: what stood on both sides of an invisible character may now combine
+        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).translate(_RESERVED)
         if language != "zh":
             text = text.translate(_STRAIGHT)
     elif not text.isprintable():

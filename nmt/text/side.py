@@ -1,4 +1,4 @@
-"""One language's whole path from text to ids and back; training and translating share it, so they cannot drift."""
+"""One language's path from text to ids and back; training and translating share it, so they cannot drift."""
 
 import hashlib
 from dataclasses import dataclass

@@ -31,8 +31,9 @@ class Tokenizer(Protocol):
 
 
 class Whitespace:
-    """Words by white space with punctuation split off; numbers stay whole, contractions part as in the Penn
-    Treebank ("do n't", "Tom 's").
+    """Words by white space with punctuation split off.
+
+    Numbers stay whole, and contractions part as in the Penn Treebank ("do n't", "Tom 's").
     """
 
     _token = re.compile(
@@ -80,7 +81,7 @@ class Char:
 
 
 class Jieba:
-    """Chinese words by jieba's dictionary and its hidden Markov model; its dictionary loads at the first use."""
+    """Chinese words by jieba's dictionary and hidden Markov model; the dictionary loads at the first use."""
 
     def __init__(self) -> None:
         self._cut: Callable[..., Iterator[str]] | None = None
@@ -89,7 +90,7 @@ class Jieba:
         """Split into words."""
         if self._cut is None:
             self._cut = _jieba_without_cache()
-        return [SPACE if token == " " else token for token in self._cut(text)]
+        return [SPACE if word == " " else word for word in self._cut(text)]
 
     def decode(self, tokens: list[str]) -> str:
         """Join words: Chinese has no spaces but those that were tokens."""
@@ -97,8 +98,8 @@ class Jieba:
 
 
 def _jieba_without_cache() -> Callable[..., Iterator[str]]:
-    # jieba keeps a marshalled dictionary at a predictable path in the shared temporary folder, where anyone may
-    # have put another; the dictionary is read from the package itself instead.
+    # jieba keeps a marshalled dictionary at a predictable path in the shared temporary folder, where anyone
+    # may have put another; the dictionary is read from the package itself instead.
     import jieba
 
     segmenter = jieba.Tokenizer()
@@ -132,7 +133,11 @@ class SentencePiece:
         """Every piece that `encode` can give."""
         processor = self._processor
         ids = range(processor.get_piece_size())
-        return [processor.id_to_piece(i) for i in ids if not processor.is_control(i) and not processor.is_unknown(i)]
+        return [
+            processor.id_to_piece(i)
+            for i in ids
+            if not processor.is_control(i) and not processor.is_unknown(i)
+        ]
 
 
 def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:

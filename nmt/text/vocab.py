@@ -39,16 +39,21 @@ class Vocab:
         """Whether characters with marks are in the vocabulary."""
         return any(is_marked(token) for token in self.tokens)
 
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """The ids of what a text can hold: text that happens to read "<B>x" is no marked character."""
+        return {token: i for token, i in self.ids.items() if not is_marked(token)}
+
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Ids of tokens; a word that is not listed is spelled if the vocabulary spells, else UNK."""
         ids: list[int] = []
-        known, spells = self.ids, self.spells
+        words, spells = self.words, self.spells
         for token in tokens:
-            index = known.get(token)
+            index = words.get(token)
             if index is not None:
                 ids.append(index)
             elif spells:
-                ids.extend(known.get(piece, UNK) for piece in spell(token))
+                ids.extend(self.ids.get(piece, UNK) for piece in spell(token))
             else:
                 ids.append(UNK)
         return ids
@@ -69,20 +74,40 @@ class Vocab:
     @classmethod
     def load(cls, path: Path) -> "Vocab":
         """Read what `save` wrote. Raises ModelError naming file and line."""
-        try:
-            lines = path.read_bytes().decode().split("\n")
-        except FileNotFoundError:
-            raise ModelError(f"{path}: missing; run nmt build-vocab") from None
-        except UnicodeDecodeError as error:
-            raise ModelError(f"{path}: byte {error.start} is not UTF-8; run nmt build-vocab again") from None
-        rows = [line.split("\t") for line in lines[:-1]]
-        for number, row in enumerate(rows, start=1):
-            if len(row) != 2 or not row[0] or not (row[1].isascii() and row[1].isdigit()):
-                raise ModelError(f"{path}:{number}: not of the form token<TAB>count; run nmt build-vocab again")
-        tokens = [token for token, _ in rows]
-        if tuple(tokens[:4]) != SPECIALS or len(set(tokens)) != len(tokens) or lines[-1]:
-            raise ModelError(f"{path}: not a vocabulary of this program; run nmt build-vocab again")
-        return cls(tokens[4:], [int(count) for _, count in rows[4:]])
+        counts: dict[str, int] = {}
+        specials: list[str] = []
+        for number, line in enumerate(_whole_lines(path), start=1):
+            token, _, count = line.partition("\t")
+            if not (token and count.isascii() and count.isdigit()):
+                raise _damaged(path, number, "not of the form token<TAB>count")
+            if number <= len(SPECIALS):
+                specials.append(token)
+            elif token in counts:
+                raise _damaged(path, number, f"{token!r} is listed above already")
+            else:
+                counts[token] = int(count)
+        if tuple(specials) != SPECIALS:
+            raise _damaged(path, 1, f"does not begin with {' '.join(SPECIALS)}, a line each")
+        return cls(list(counts), list(counts.values()))
+
+
+def _whole_lines(path: Path) -> list[str]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise ModelError(f"{path}: missing; run nmt build-vocab") from None
+    try:
+        *lines, rest = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise _damaged(path, number, f"byte {error.start} of the file is not UTF-8") from None
+    if rest:
+        raise _damaged(path, len(lines) + 1, "the line is cut off")
+    return lines
+
+
+def _damaged(path: Path, line: int, what: str) -> ModelError:
+    return ModelError(f"{path}:{line}: {what}; run nmt build-vocab again")
 
 
 def is_marked(token: str) -> bool:
@@ -115,7 +140,7 @@ def join_spelled(tokens: Iterable[str]) -> list[str]:
 
 
 def rank(counts: Counter[str], min_frequency: int) -> list[tuple[str, int]]:
-    """Tokens by falling count, ties in code-point order, without those seen fewer than `min_frequency` times."""
+    """Tokens seen at least `min_frequency` times, by falling count, ties in code-point order."""
     kept = [(token, count) for token, count in counts.items() if count >= min_frequency]
     return sorted(kept, key=lambda item: (-item[1], item[0]))
 
@@ -125,7 +150,7 @@ def build_vocab(counts: Counter[str], size: int, min_frequency: int, spells: boo
 
     With `spells`, words that are too rare give their places to the marked characters that spell them.
     """
-    ranked = rank(counts, min_frequency)
+    ranked = [item for item in rank(counts, min_frequency) if not is_marked(item[0])]
     words = ranked[:size]
     if spells:
         marked = _spelling(counts, words, min_frequency)
@@ -136,7 +161,9 @@ def build_vocab(counts: Counter[str], size: int, min_frequency: int, spells: boo
     return Vocab([token for token, _ in words], [count for _, count in words])
 
 
-def _spelling(counts: Counter[str], words: list[tuple[str, int]], min_frequency: int) -> list[tuple[str, int]]:
+def _spelling(
+    counts: Counter[str], words: list[tuple[str, int]], min_frequency: int
+) -> list[tuple[str, int]]:
     """The characters that spell every word outside `words`, ranked."""
     known = {word for word, _ in words}
     characters: Counter[str] = Counter()

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from nmt import checkpoint
 from nmt.checkpoint import Meta
 from nmt.config import Config
 from nmt.corpus.batching import Batch, Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
-from nmt.errors import DataError, Interrupted, ModelError, UserError
+from nmt.errors import ConfigError, DataError, Interrupted, ModelError, UserError
 from nmt.model.device import resolve_precision
 from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
@@ -108,24 +109,31 @@ class Trainer:
         return lines
 
     def _resume(self) -> list[str]:
-        """Take up the last whole checkpoint; gives a warning for each that is damaged."""
-        warnings: list[str] = []
+        """Take up the last whole checkpoint; damaged ones after it are set aside. Gives a warning for each."""
+        damaged: list[tuple[Path, str]] = []
         for folder in reversed(checkpoint.steps(self.run)):
             try:
-                meta = checkpoint.read_meta(folder)
-                weights, training = checkpoint.load_weights(folder), checkpoint.load_training(folder)
+                read = checkpoint.read_meta(folder), checkpoint.load_weights(folder), checkpoint.load_training(folder)
             except ModelError as error:
-                warnings.append(f"{error}; trying the one before")
+                damaged.append((folder, str(error)))
                 continue
-            if meta.fingerprints != self.fingerprints:
-                raise ModelError(f"{folder}: trained with other vocabularies; train with --overwrite, or restore them")
-            checkpoint.put_weights(self.model, weights, folder)
-            self.updater.load_state(training)
-            self.progress = Progress.from_json(meta.progress)
-            return warnings
-        if warnings:
-            raise ModelError(f"{self.run.checkpoints}: no whole checkpoint ({warnings[0]}); train with --overwrite")
-        return warnings
+            self._take_up(folder, *read)
+            break
+        else:
+            if damaged:
+                raise ModelError(f"{damaged[0][1]}; no other is whole; to start anew, train with --overwrite")
+        self.world.wait()  # until every rank has read what it takes up
+        if self.world.leads:
+            for folder, _ in damaged:
+                checkpoint.set_aside(folder)
+        return [f"{error}; trying the one before" for _, error in damaged]
+
+    def _take_up(self, folder: Path, meta: Meta, weights: dict[str, Tensor], training: dict[str, Any]) -> None:
+        if meta.fingerprints != self.fingerprints:
+            raise ConfigError(f"{folder}: trained with other vocabularies; restore them, or train with --overwrite")
+        checkpoint.put_weights(self.model, weights, folder)
+        self.updater.load_state(training)
+        self.progress = Progress.from_json(meta.progress)
 
     def train(self) -> Progress:
         """Train until updates, minutes or patience are used up, then average.

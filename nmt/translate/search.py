@@ -1,8 +1,8 @@
 """Looking for the best target sequence. Search knows no model: it sees `step` and `select`.
 
-Shapes: B sentences still searched, K beams, N = B·K rows (the beams of a sentence side by side), V target tokens,
-L room for tokens. A sentence may have at most `limits[b]` tokens before EOS; every hypothesis ends in EOS, and its
-length counts EOS.
+Shapes: B sentences still searched, K beams, N = B·K rows (the beams of a sentence side by side), V target
+tokens, L room for tokens. A sentence may have at most `limits[b]` tokens before EOS; every hypothesis ends in
+EOS, and its length counts EOS.
 """
 
 import math
@@ -21,7 +21,7 @@ class Stepper(Protocol):
     """What search walks on. It starts with K rows for each sentence."""
 
     def step(self, last: Tensor) -> Tensor:
-        """The newest token of each row [N] → float32 log-probabilities of the next [N,V]; -inf: not allowed."""
+        """Take the newest token of each row [N]; give float32 log-probabilities of the next [N,V]."""
         ...
 
     def select(self, rows: Tensor) -> None:
@@ -31,11 +31,11 @@ class Stepper(Protocol):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A target sequence without EOS, its log-probability (EOS counted), and its score after the length penalty."""
+    """A target sequence."""
 
-    ids: list[int]
-    log_prob: float
-    score: float
+    ids: list[int]  # without EOS
+    log_prob: float  # with EOS
+    score: float  # after the length penalty
 
 
 NBest = list[Hypothesis]  # of one sentence, best first
@@ -43,12 +43,12 @@ Choice = Callable[[Tensor], Tensor]  # log-probabilities [N,V] → a token for e
 
 
 def length_penalty(length: float, alpha: float) -> float:
-    """What a log-probability is divided by (Wu et al., 2016, equation 14); `length` counts EOS."""
+    """Give what a log-probability is divided by (Wu et al., 2016, equation 14); `length` counts EOS."""
     return ((5.0 + length) / 6.0) ** alpha
 
 
 def greedy(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
-    """Always take the likeliest token."""
+    """Take the likeliest token, always."""
     return _walk(stepper, limits, config, lambda log_probs: log_probs.argmax(dim=-1))
 
 
@@ -57,9 +57,12 @@ def sample(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest
 
     def draw(log_probs: Tensor) -> Tensor:
         if config.top_k:
-            least = log_probs.topk(min(config.top_k, log_probs.shape[-1]), dim=-1).values[:, -1:]
-            log_probs = log_probs.masked_fill(log_probs < least, -math.inf)
-        return torch.multinomial((log_probs / config.temperature).softmax(dim=-1), 1).squeeze(1)
+            top = log_probs.topk(min(config.top_k, log_probs.shape[1]), dim=1)
+            log_probs = torch.full_like(log_probs, -math.inf).scatter(1, top.indices, top.values)
+        below = log_probs - log_probs.amax(
+            dim=1, keepdim=True
+        )  # the likeliest stays at 0, however cold it is
+        return torch.multinomial((below / config.temperature).softmax(dim=1), 1).squeeze(1)
 
     return _walk(stepper, limits, config, draw)
 
@@ -98,8 +101,12 @@ class _Beams:
     paths: Tensor  # [B,K,L]
 
     def newest(self, length: int) -> Tensor:
-        """The last token of every row [N]."""
+        """Give the last token of every row [N]."""
         return self.paths[:, :, length].flatten()
+
+    def of(self, sentences: Tensor) -> "_Beams":
+        """Keep some sentences."""
+        return _Beams(self.live[sentences], self.paths[sentences])
 
 
 @dataclass
@@ -110,6 +117,11 @@ class _Finished:
     log_probs: Tensor  # [B,K]
     lengths: Tensor  # [B,K], EOS counted
     paths: Tensor  # [B,K,L]
+
+    def of(self, sentences: Tensor) -> "_Finished":
+        """Keep some sentences."""
+        kept = (self.scores, self.log_probs, self.lengths, self.paths)
+        return _Finished(*(tensor[sentences] for tensor in kept))
 
     def offer(self, log_probs: Tensor, length: int, paths: Tensor, alpha: float) -> None:
         """Take in candidates [B,C] with paths [B,C,L] that end at `length`; -inf: none."""
@@ -123,8 +135,9 @@ class _Finished:
 
 
 def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
-    """Keep the K likeliest open hypotheses of each sentence; a sentence is settled when K have reached EOS, or when
-    none that is open can still get among its n best.
+    """Keep the K likeliest open hypotheses of each sentence.
+
+    A sentence is settled when K have reached EOS, or when none that is open can still get among its n best.
     """
     count, width, alpha = len(limits), config.beam_size, config.length_penalty
     beams, finished = _start(limits, width)
@@ -140,10 +153,7 @@ def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
             left = (~done).nonzero().squeeze(1)
             if len(left) == 0:
                 break
-            beams = _Beams(beams.live[left], beams.paths[left])
-            finished = _Finished(
-                finished.scores[left], finished.log_probs[left], finished.lengths[left], finished.paths[left]
-            )
+            beams, finished = beams.of(left), finished.of(left)
             who, limits, rows = who[left], limits[left], rows[left]
         stepper.select(rows.flatten())
     return found
@@ -186,12 +196,15 @@ def _advance(
 
 
 def _rows(paths: Tensor, index: Tensor) -> Tensor:
-    """paths [B,C,L] at index [B,K] → [B,K,L]."""
+    """Pick from paths [B,C,L] by index [B,K] → [B,K,L]."""
     return paths.gather(1, index[:, :, None].expand(-1, -1, paths.shape[2]))
 
 
 def _settled(beams: _Beams, finished: _Finished, limits: Tensor, config: SearchConfig) -> Tensor:
-    """bool [B]. A log-probability only falls, and counts least at the greatest length: that bounds what can come."""
+    """Tell which sentences need no more steps, bool [B].
+
+    A log-probability only falls, and counts least at the greatest length: that bounds what can still come.
+    """
     longest = ((6.0 + limits) / 6.0) ** config.length_penalty
     within_reach = beams.live.max(dim=1).values / longest
     full = finished.scores[:, -1] > -math.inf

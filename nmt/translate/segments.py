@@ -44,7 +44,7 @@ def _pack(parts: list[str], glue: str, fits: Callable[[str], bool]) -> Iterator[
 
 
 def _halves(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
-    """A word without end: cut in the middle until it fits (one character always does)."""
+    """Cut a word without end in the middle until it fits (one character always does)."""
     if len(text) == 1 or fits(text):
         yield text
     else:

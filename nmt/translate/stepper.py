@@ -8,14 +8,14 @@ from nmt.text.vocab import BOS, PAD, UNK
 
 
 class ModelStepper:
-    """One Transformer over its key/value cache. PAD and BOS are never proposed, and UNK only where it may be read."""
+    """One Transformer over its key/value cache. It proposes no PAD and no BOS, and UNK only if it may be read."""
 
     def __init__(self, model: Transformer, cache: Cache, forbid_unknown: bool) -> None:
         self.model, self.cache = model, cache
         self.forbidden = [PAD, BOS, UNK] if forbid_unknown else [PAD, BOS]
 
     def step(self, last: Tensor) -> Tensor:
-        """last [N] → log-probabilities [N,V]."""
+        """Decode one position: the newest tokens [N] → log-probabilities [N,V]."""
         logits = self.model.decode(last[:, None], self.cache)[:, -1].float()
         logits[:, self.forbidden] = -torch.inf
         return logits.log_softmax(dim=-1)

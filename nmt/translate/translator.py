@@ -20,6 +20,7 @@ from nmt.translate.search import SEARCHES, Hypothesis
 from nmt.translate.segments import split_long
 from nmt.translate.stepper import ModelStepper
 
+
 @dataclass(frozen=True)
 class Candidate:
     """One of the n best translations of a line: its log-probability and its score after the length penalty.
@@ -48,7 +49,9 @@ class Translation:
 class Translator:
     """A model with its two sides and a way of searching."""
 
-    def __init__(self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision) -> None:
+    def __init__(
+        self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision
+    ) -> None:
         self.model, self.src, self.tgt, self.search, self.precision = model, src, tgt, search, precision
         self.device = next(model.parameters()).device
 
@@ -57,7 +60,10 @@ class Translator:
         parts = [self._parts(line) for line in lines]
         encoded = [self.src.encode(part) for line in parts for part in line]
         found = iter(self._search_all(encoded))
-        return [self._translation(line, list(islice(found, len(of)))) for line, of in zip(lines, parts, strict=True)]
+        return [
+            self._translation(line, list(islice(found, len(of))))
+            for line, of in zip(lines, parts, strict=True)
+        ]
 
     def _parts(self, line: str) -> list[str]:
         text = normalize(line, self.src.language)
@@ -84,7 +90,7 @@ class Translator:
         return found
 
     def _batches(self, sources: list[list[int]]) -> Iterator[list[int]]:
-        """Indices, longest first, so that a batch too large for the memory fails at once and not at the end."""
+        """Group indices, longest first: a batch too large for the memory fails at once and not at the end."""
         batch: list[int] = []
         width = 0
         for index in sorted(range(len(sources)), key=lambda i: -len(sources[i])):
@@ -114,7 +120,7 @@ class Translator:
 def load_translator(
     config: Config, run: RunDir, device: str = "auto", precision: str = "auto", checkpoint: Path | None = None
 ) -> Translator:
-    """The trained model of a run: `checkpoint`, else the best, else the last.
+    """Load the trained model of a run: `checkpoint`, else the best, else the last.
 
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
@@ -130,7 +136,7 @@ def load_translator(
 
 
 def check_fits(folder: Path, src: Side, tgt: Side) -> None:
-    """Raises ModelError if a checkpoint was trained with other vocabularies than these sides'."""
+    """Raise ModelError if a checkpoint was trained with other vocabularies than these sides'."""
     trained_with = read_meta(folder).fingerprints
     for name, side, fingerprint in zip(("src", "tgt"), (src, tgt), trained_with, strict=True):
         if side.fingerprint() != fingerprint:

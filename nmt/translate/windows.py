@@ -4,20 +4,21 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from queue import Empty, Queue
 from threading import Thread
+from time import monotonic
 
 WINDOW = 2000  # lines that are sorted by length and translated together
-_PAUSE = 0.02  # seconds without a line after which those at hand are not kept waiting
+_PAUSE = 0.02  # seconds that a line waits for others to come with it
 
 
 def windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
-    """Lists of `size` lines, the last one shorter."""
+    """Give lists of `size` lines, the last one shorter."""
     source = iter(lines)
     while window := list(islice(source, size)):
         yield window
 
 
 def live_windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
-    """Lists of at most `size` lines: of those that have arrived when the one before has been dealt with.
+    """Give lists of at most `size` lines: those that came while the last list was dealt with, or just after.
 
     What `lines` raises is raised after the lines before it have been given.
     """
@@ -26,12 +27,13 @@ def live_windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]
     while True:
         window: list[str] = []
         item = arrived.get()
+        until = monotonic() + _PAUSE
         while isinstance(item, str):
             window.append(item)
             if len(window) == size:
                 break
             try:
-                item = arrived.get(timeout=_PAUSE)
+                item = arrived.get(timeout=max(0.0, until - monotonic()))
             except Empty:
                 break
         if window:
@@ -47,5 +49,5 @@ def _fill(arrived: "Queue[str | BaseException | None]", lines: Iterable[str]) ->
         for line in lines:
             arrived.put(line)
         arrived.put(None)
-    except BaseException as error:  # noqa: BLE001 - it is raised where the lines are read
+    except BaseException as error:  # it is raised where the lines are read
         arrived.put(error)

@@ -1,0 +1,66 @@
+"""Where a model looks: the attention weights of every layer, for inspection and alignment.
+
+Shapes: B pairs, S source and T target positions, H heads.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from nmt.model.transformer import Attend, DecoderLayer, EncoderLayer, Transformer, attention_weights
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """How much each position looks at each other.
+
+    A row sums to 1, with 0 for the source's padding and for what is still to come of the target.
+    """
+
+    encoder: Tensor  # [encoder layers,B,H,S,S]
+    decoder: Tensor  # [decoder layers,B,H,T,T]
+    cross: Tensor  # [decoder layers,B,H,T,S]
+
+
+@torch.no_grad()
+def attention_maps(model: Transformer, src: Tensor, tgt_in: Tensor) -> AttentionMaps:
+    """Give the weights with which `model`, without dropout, reads src [B,S] and tgt_in [B,T]."""
+    with (
+        _evaluating(model),
+        _watched(cast(EncoderLayer, layer).attention.attend for layer in model.encoder) as encoder,
+        _watched(cast(DecoderLayer, layer).attention.attend for layer in model.decoder) as decoder,
+        _watched(cast(DecoderLayer, layer).cross.attend for layer in model.decoder) as cross,
+    ):
+        model.decode_states(tgt_in, model.encode(src))
+    return AttentionMaps(torch.stack(encoder), torch.stack(decoder), torch.stack(cross))
+
+
+@contextmanager
+def _watched(modules: Iterable[Attend]) -> Iterator[list[Tensor]]:
+    """Collect the weights of every call of the modules, in the order of the calls."""
+    seen: list[Tensor] = []
+
+    def see(_module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Tensor | None]) -> None:
+        q, k, _values, mask = inputs
+        seen.append(attention_weights(q, k, mask))
+
+    handles = [module.register_forward_pre_hook(see) for module in modules]
+    try:
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
+def _evaluating(model: nn.Module) -> Iterator[None]:
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)

@@ -1,0 +1,101 @@
+"""Fixtures for the whole suite: a little world of number words, and a run trained on it."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+
+from nmt.config import Config, load_config
+from nmt.run_dir import RunDir
+from nmt.stages import claim, ensure_prepared, ensure_vocabularies
+from nmt.train.distributed import World
+from nmt.train.trainer import Trainer
+
+DIGITS = dict(zip("one two three four five six seven eight nine".split(), "一二三四五六七八九", strict=True))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)  # tiny tensors: more threads only wait for each other
+
+
+def counting_pairs(count: int, seed: int) -> list[tuple[str, str]]:
+    """Sentences of one to six number words and what they say in Chinese."""
+    chance = Random(seed)
+    pairs = {}
+    while len(pairs) < count:
+        words = chance.choices(list(DIGITS), k=chance.randint(1, 6))
+        pairs[" ".join(words) + "."] = "，".join(DIGITS[word] for word in words) + "。"
+    return list(pairs.items())
+
+
+def write_corpus(folder: Path, train: int = 400, dev: int = 40, test: int = 20) -> Path:
+    """A folder with train, dev and test of the little world, no sentence in two of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pairs = counting_pairs(train + dev + test, seed=7)
+    start = 0
+    for split, size in (("train", train), ("dev", dev), ("test", test)):
+        part = pairs[start : start + size]
+        start += size
+        for side, language in ((0, "en"), (1, "zh")):
+            text = "".join(pair[side] + "\n" for pair in part)
+            (folder / f"{split}.{language}").write_text(text, encoding="utf-8")
+    return folder
+
+
+TINY = [
+    "tgt.tokenizer=char",
+    "model.d_model=64",
+    "model.heads=2",
+    "model.d_ff=64",
+    "model.encoder_layers=1",
+    "model.decoder_layers=1",
+    "model.dropout=0",
+    "model.max_length=32",
+    "train.batch_tokens=200",
+    "train.peak_lr=3e-3",
+    "train.warmup=20",
+    "train.label_smoothing=0",
+    "train.precision=fp32",
+    "train.device=cpu",
+    "train.updates=20",
+    "train.validate_every=10",
+    "train.save_every=10",
+    "train.log_every=5",
+    "train.average=2",
+    "train.keep=3",
+    "search.beam_size=2",
+]
+
+
+def tiny_config(data: Path, run_dir: Path, *overrides: str) -> Config:
+    """A model that trains in seconds."""
+    return load_config(None, [f"data.path={data}", f"run_dir={run_dir}", *TINY, *overrides])
+
+
+def ready(config: Config) -> RunDir:
+    """A run that is prepared and encoded."""
+    run = claim(config, overwrite=False)
+    ensure_prepared(config, run, lambda _: None)
+    ensure_vocabularies(config, run, lambda _: None)
+    return run
+
+
+def train(config: Config) -> RunDir:
+    """Train (or go on training) in this process."""
+    run = ready(config)
+    Trainer(config, run, World(0, 1, torch.device("cpu"))).train()
+    return run
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="session")
+def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
+    """A run that has learned to count."""
+    folder = tmp_path_factory.mktemp("runs") / "counting"
+    return train(tiny_config(corpus, folder, "train.updates=400", "train.validate_every=200", "train.save_every=200"))

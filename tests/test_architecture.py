@@ -1,0 +1,117 @@
+"""Rules that the whole package keeps."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "nmt"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# From the bottom up; a module imports only from its own layer and the layers below it.
+LAYERS = (
+    {"errors"},
+    {"config_files", "run_dir"},
+    {"config"},
+    {"text"},
+    {"corpus"},
+    {"model"},
+    {"checkpoint"},
+    {"evaluate", "translate"},
+    {"train"},
+    {"stages"},
+    {"cli"},
+    {"__main__"},
+)
+
+
+def layer(module: str) -> int:
+    return next(depth for depth, names in enumerate(LAYERS) if module.split(".")[1] in names)
+
+
+def module_name(file: Path) -> str:
+    return ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(file: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "nmt":
+            inner = (PACKAGE.parent / Path(*node.module.split("."))).is_dir()
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} if inner else {node.module}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names if alias.name.split(".")[0] == "nmt"}
+    return {name for name in names if name not in ("nmt", "nmt.__version__")}
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_name)
+def test_imports_go_only_downward(file: Path) -> None:
+    if module_name(file).count(".") and file.name != "__init__.py":
+        upward = {name for name in imported(file) if layer(name) > layer(module_name(file))}
+        assert not upward
+
+
+def test_evaluate_and_translate_do_not_know_each_other_and_evaluate_knows_no_model() -> None:
+    for file in (PACKAGE / "evaluate").glob("*.py"):
+        assert not {name for name in imported(file) if name.split(".")[1] in ("translate", "model", "corpus")}
+    for file in (PACKAGE / "translate").glob("*.py"):
+        assert not {name for name in imported(file) if name.startswith("nmt.evaluate")}
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_name)
+def test_files_and_functions_stay_readable(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.count("\n") <= 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno + 1 <= 50, node.name
+
+
+def code_lines(file: Path) -> int:
+    """Lines that are neither blank nor comment nor docstring."""
+    text = file.read_text(encoding="utf-8")
+    documented: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            documented |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    written = {n for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.strip().startswith("#")}
+    return len(written - documented)
+
+
+def test_the_package_stays_small() -> None:
+    assert sum(map(code_lines, FILES)) < 5000
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.name == "__init__.py"], ids=module_name)
+def test_no_package_re_exports(file: Path) -> None:
+    assert not imported(file)
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_name)
+def test_nothing_executes_code_from_data(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            assert name not in ("eval", "exec", "compile", "__import__", "os.system"), name
+            assert name.split(".")[0] not in ("pickle", "marshal", "subprocess"), name
+            options = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+            assert name != "torch.load" or options.get("weights_only") == "True"
+            assert name not in ("np.load", "numpy.load") or options.get("allow_pickle") == "False"
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.name not in ("cli.py", "log.py")], ids=module_name)
+def test_only_the_command_line_prints(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            assert ast.unparse(node.func) not in ("print", "input", "sys.exit", "exit")
+        if isinstance(node, ast.Attribute):
+            assert ast.unparse(node) not in ("sys.stdout", "sys.stdin")
+
+
+@pytest.mark.parametrize("module", ["nmt.cli", "nmt.evaluate.metrics", "nmt.evaluate.significance", "nmt.evaluate.report"])
+def test_torch_is_not_loaded_by(module: str) -> None:
+    code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
