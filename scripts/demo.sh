@@ -15,6 +15,13 @@ train() {
     nmt train --config configs/toy.yaml "$@"
 }
 
+# Each sentence with its translation below it.
+show() {
+    local translations
+    translations=$(printf '%s\n' "$@" | nmt translate)
+    paste -d '\n' <(printf '%s\n' "$@") - <<<"$translations"
+}
+
 step "1. nmt train --config configs/toy.yaml" \
     "Cleans data/toy, builds both vocabularies and trains a Transformer: about two minutes on two cores." \
     "The loss falls; every 200 updates three sentences that it does not train on are translated" \
@@ -31,13 +38,12 @@ train || {
 
 step "2. nmt translate < sentences.txt" \
     "One line in, one line out. No option is needed: the model trained last is taken."
-printf '%s\n' "I like tea." "My sister has a red bicycle." "She bought three apples yesterday." |
-    tee /dev/stderr | nmt translate
+show "I like tea." "My sister has a red bicycle." "She bought three apples yesterday."
 
 step "3. The same for a sentence about something else" \
     "The model knows the words and patterns of data/toy and nothing more, so this comes out as nonsense." \
     "For real text it needs real corpora: see 'Your own corpora' in README.md."
-echo "Parliament rejected the budget." | tee /dev/stderr | nmt translate
+show "Parliament rejected the budget."
 
 step "4. nmt evaluate" \
     "Translates the 200 test sentences, none of which it was trained on. BLEU and chrF: 100 is the reference itself;" \

@@ -50,7 +50,7 @@ def _moved(tensor: Tensor, device: torch.device) -> Tensor:
 
 
 def plan_epoch(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> list[npt.NDArray[np.int64]]:
-    """Group the indices of all pairs into batches, pairs of like lengths together, the batches in random order.
+    """Group the indices of all pairs: each batch of like lengths, the batches in random order.
 
     A batch holds at most `batch_tokens` padded positions on its longer side (a longer pair stands alone).
     """
@@ -64,8 +64,8 @@ def plan_epoch(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> list
 def _by_shape(lengths: Int32) -> npt.NDArray[np.int64]:
     """Order pairs [N, 2] so that neighbours differ little on both sides.
 
-    By the longer side, then by how much longer the source is, rising and falling in turn: the next width begins
-    with the kind of pair that the last one ended with.
+    By the longer side, then by how much longer the source is, rising and falling in turn: the next width
+    begins with the kind of pair that the last one ended with.
     """
     width = lengths.max(axis=1)
     tilt = lengths[:, 0] - lengths[:, 1]

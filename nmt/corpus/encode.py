@@ -53,7 +53,7 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
 
 
 def vocabularies_are_current(config: Config, run: RunDir) -> bool:
-    """Whether build-vocab's results are whole, of this configuration, and made from what `prepare` last wrote."""
+    """Whether build-vocab's results are whole, of this configuration, and of what `prepare` last wrote."""
     try:
         report = read_json(run.vocab_report)
         src, tgt = (load_side(config, run, name).fingerprint() for name in SIDES)

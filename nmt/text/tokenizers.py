@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 import sentencepiece
 
-from nmt.errors import ModelError
+from nmt.errors import ConfigError, ModelError
 
 SPACE = "▁"
+SAMPLED_LINES = 2_000_000  # of a larger corpus, so many train the sentencepiece model
 
 
 class Tokenizer(Protocol):
@@ -143,7 +144,8 @@ class SentencePiece:
 def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:
     """Train a unigram model with identity normalisation, byte fallback and split digits; gives its bytes.
 
-    A corpus too small for `vocab_size` pieces gets as many as it can bear.
+    A corpus too small for `vocab_size` pieces gets as many as it can bear. Raises ConfigError if `vocab_size`
+    does not even hold its characters.
     """
     model = io.BytesIO()
     options: dict[str, Any] = {
@@ -155,14 +157,24 @@ def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:
         "hard_vocab_limit": False,
         "bos_id": -1,
         "eos_id": -1,
-        "input_sentence_size": 2_000_000,
+        "input_sentence_size": SAMPLED_LINES,
         "shuffle_input_sentence": True,
         "num_threads": 1,  # more threads sum in another order and may give other pieces
         "minloglevel": 2,
     }
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, vocab_size=vocab_size, **options
-    )
+    sentencepiece.set_random_generator_seed(1)  # else each process draws another sample
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines), model_writer=model, vocab_size=vocab_size, **options
+        )
+    except RuntimeError as error:
+        needed = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
+        if needed is None:
+            raise
+        raise ConfigError(
+            f"vocab_size={vocab_size} is too small: each of the text's characters, and of 256 bytes for all "
+            f"others, needs a piece; set vocab_size={needed[1]} at the least"
+        ) from None
     return model.getvalue()
 
 

@@ -173,8 +173,8 @@ def _advance(
 ) -> Tensor:
     """Lengthen every hypothesis by a token, in place; gives the rows [B,K] that the new beams come from.
 
-    Of the 2K best candidates, at most K end in EOS, so K open ones are left. As in fairseq, only an end among the
-    first K counts: a worse one would crowd out hypotheses that are still open.
+    Of the 2K best candidates, at most K end in EOS, so K open ones are left. As in fairseq, only an end among
+    the first K counts: a worse one would crowd out hypotheses that are still open.
     """
     sentences, width = beams.live.shape
     vocabulary = log_probs.shape[1]

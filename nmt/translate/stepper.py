@@ -8,7 +8,7 @@ from nmt.text.vocab import BOS, PAD, UNK
 
 
 class ModelStepper:
-    """One Transformer over its key/value cache. It proposes no PAD and no BOS, and UNK only if it may be read."""
+    """One Transformer over its key/value cache. It proposes neither PAD nor BOS, nor UNK if forbidden."""
 
     def __init__(self, model: Transformer, cache: Cache, forbid_unknown: bool) -> None:
         self.model, self.cache = model, cache

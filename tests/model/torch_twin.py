@@ -12,7 +12,14 @@ from nmt.text.vocab import BOS, PAD
 
 def tiny(**changes: object) -> ModelConfig:
     """A model small enough for exact arithmetic in no time."""
-    shape = {"d_model": 16, "heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 3, "max_length": 20}
+    shape = {
+        "d_model": 16,
+        "heads": 4,
+        "d_ff": 24,
+        "encoder_layers": 2,
+        "decoder_layers": 3,
+        "max_length": 20,
+    }
     return ModelConfig.model_validate({**shape, "dropout": 0.0, **changes})
 
 

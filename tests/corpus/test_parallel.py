@@ -1,0 +1,83 @@
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.corpus import parallel
+from nmt.corpus.parallel import map_chunks
+from nmt.errors import DataError
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes start for 20 items, and take 7 at a time."""
+    monkeypatch.setattr(parallel, "CHUNK", 7)
+    monkeypatch.setattr(parallel, "_WORTH_IT", 20)
+
+
+def square(numbers: list[int]) -> list[int]:
+    return [number * number for number in numbers]
+
+
+def pid(_items: list[int]) -> int:
+    return os.getpid()
+
+
+def refuse_forty(numbers: list[int]) -> list[int]:
+    if 40 in numbers:
+        raise DataError("item 40 is not wanted")
+    return numbers
+
+
+def flat(chunks: Iterator[list[int]]) -> list[int]:
+    return [item for chunk in chunks for item in chunk]
+
+
+@given(st.lists(st.integers(), max_size=60), st.integers(1, 9))
+def test_one_process_maps_chunk_by_chunk(items: list[int], size: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "CHUNK", size)
+        chunks = list(map_chunks(square, iter(items), workers=1))
+    assert [item for chunk in chunks for item in chunk] == square(items)
+    assert all(len(chunk) == size for chunk in chunks[:-1])
+    assert all(chunks)
+
+
+@pytest.mark.usefixtures("small")
+def test_two_processes_give_what_one_gives_in_the_same_order() -> None:
+    assert list(map_chunks(square, range(500), workers=2)) == list(map_chunks(square, range(500), workers=1))
+
+
+@pytest.mark.usefixtures("small")
+def test_work_that_is_worth_it_is_done_elsewhere_and_little_work_here() -> None:
+    assert set(map_chunks(pid, range(19), workers=2)) == {os.getpid()}
+    assert os.getpid() not in set(map_chunks(pid, range(20), workers=2))
+
+
+@pytest.mark.usefixtures("small")
+def test_an_error_in_a_process_comes_to_the_caller_after_the_results_before_it() -> None:
+    done: list[int] = []
+    with pytest.raises(DataError, match="item 40 is not wanted"):  # noqa: PT012 - what came before is asked for too
+        for chunk in map_chunks(refuse_forty, range(500), workers=2):
+            done += chunk
+    assert done == list(range(35))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_items_are_taken_only_a_little_ahead_of_the_results(workers: int) -> None:
+    taken = 0
+
+    def endless() -> Iterator[int]:
+        nonlocal taken
+        while True:
+            yield taken
+            taken += 1
+
+    results = map_chunks(square, endless(), workers)
+    for number in range(1, 30):
+        next(results)
+        assert taken <= 7 * (number + 2 * workers + 2)
+    results.close()  # type: ignore[attr-defined]

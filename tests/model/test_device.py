@@ -1,0 +1,92 @@
+import pytest
+import torch
+
+from nmt.errors import ConfigError
+from nmt.model.device import autocast, resolve_device, resolve_precision
+
+CPU, GPU, APPLE = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine that has what it is told to have."""
+
+    def have(
+        gpus: int = 0, apple: bool = False, gpu_bf16: bool = False, amx: bool = False, avx: bool = False
+    ):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: gpu_bf16)
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda: apple)
+        monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx)
+
+    return have
+
+
+@pytest.mark.parametrize(
+    ("has", "name", "expected"),
+    [
+        ({}, "auto", "cpu"),
+        ({"gpus": 1}, "auto", "cuda"),
+        ({"gpus": 1, "apple": True}, "auto", "cuda"),
+        ({"apple": True}, "auto", "mps"),
+        ({"gpus": 2}, "cpu", "cpu"),
+        ({"gpus": 2}, "cuda", "cuda"),
+        ({"gpus": 2}, "cuda:1", "cuda:1"),
+        ({"apple": True}, "mps", "mps"),
+    ],
+)
+def test_a_device_is_the_one_that_is_named_and_auto_the_fastest_there_is(has, name, expected, machine):
+    machine(**has)
+    assert resolve_device(name) == torch.device(expected)
+
+
+@pytest.mark.parametrize(
+    ("has", "name", "message"),
+    [
+        ({}, "cuda", "device=cuda: this PyTorch sees no GPU; use device=auto or device=cpu"),
+        ({}, "cuda:3", "device=cuda:3: this PyTorch sees no GPU"),
+        ({"gpus": 2}, "cuda:2", "device=cuda:2: there are only 2 GPUs, counted from cuda:0"),
+        ({"gpus": 2}, "mps", "device=mps: this machine has no Apple GPU"),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused_with_a_way_out(has, name, message, machine):
+    machine(**has)
+    with pytest.raises(ConfigError, match=message):
+        resolve_device(name)
+
+
+@pytest.mark.parametrize(
+    ("has", "device", "expected"),
+    [
+        ({}, CPU, "fp32"),
+        ({"amx": True}, CPU, "bf16"),
+        ({"avx": True}, CPU, "bf16"),
+        ({"gpus": 1, "gpu_bf16": True}, GPU, "bf16"),
+        ({"gpus": 1}, GPU, "fp16"),
+        ({"apple": True}, APPLE, "fp32"),
+    ],
+)
+def test_auto_is_what_the_hardware_multiplies_in(has, device, expected, machine):
+    machine(**has)
+    assert resolve_precision("auto", device) == expected
+
+
+@pytest.mark.parametrize("device", [CPU, GPU, APPLE])
+@pytest.mark.parametrize("name", ["fp32", "bf16"])
+def test_a_named_precision_is_kept(name, device):
+    assert resolve_precision(name, device) == name
+
+
+def test_half_precision_needs_a_gpu():
+    assert resolve_precision("fp16", GPU) == "fp16"
+    with pytest.raises(ConfigError, match="precision=fp16 needs a CUDA GPU; on cpu use precision=auto"):
+        resolve_precision("fp16", CPU)
+
+
+@pytest.mark.parametrize(("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.bfloat16)])
+def test_products_are_done_in_the_precision(precision, dtype):
+    with autocast(CPU, precision):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == dtype
+    assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32

@@ -1,0 +1,381 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch_twin import (
+    build,
+    decoder_twin,
+    encoder_twin,
+    formula_sinusoids,
+    random_batch,
+    tiny,
+    transformer_twin,
+    twin_logits,
+)
+
+from nmt.model.transformer import (
+    Attend,
+    CrossAttention,
+    FeedForward,
+    SelfAttention,
+    Transformer,
+    attention_weights,
+    causal_mask,
+    sinusoids,
+)
+from nmt.text.vocab import PAD
+
+VARIANTS = [
+    pytest.param(tiny(), id="default"),
+    pytest.param(tiny(norm="post"), id="post-norm"),
+    pytest.param(tiny(norm="post", final_norm=True), id="post-norm with a final norm"),
+    pytest.param(tiny(final_norm=False), id="pre-norm without a final norm"),
+    pytest.param(tiny(activation="gelu", bias="none"), id="gelu, no biases"),
+    pytest.param(
+        tiny(bias="feed_forward", norm="post", embedding_norm=True), id="biases in feed-forward only"
+    ),
+    pytest.param(tiny(positions="learned", scale="none"), id="learned positions"),
+    pytest.param(tiny(tie_embeddings="none", output_bias=True, scale="output"), id="untied, output bias"),
+]
+GATED = pytest.param(tiny(activation="swiglu"), id="swiglu")
+FAR_APART = [pytest.param(config, id=name) for name, config in (("pre", tiny()), ("post", tiny(norm="post")))]
+LENGTHS = [(6, 5), (3, 7), (1, 1), (4, 2)]
+
+
+def exactly(a: torch.Tensor, b: torch.Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-11)
+
+
+@pytest.fixture(autouse=True)
+def _no_gradients():
+    with torch.no_grad():
+        yield
+
+
+# --- the same as torch.nn ---
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("bias", ["all", "feed_forward", "none"])
+def test_an_encoder_layer_is_torchs_with_the_same_weights(norm, activation, bias):
+    config = tiny(norm=norm, activation=activation, bias=bias)
+    layer = build(config).encoder[0]
+    x, padding = torch.randn(3, 6, config.d_model, dtype=torch.float64), torch.zeros(3, 6, dtype=torch.bool)
+    padding[1, 4:] = True
+    ours = layer(x, ~padding[:, None, None, :])
+    exactly(ours, encoder_twin(layer, config).train()(x, src_key_padding_mask=padding))
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("bias", ["all", "feed_forward", "none"])
+def test_a_decoder_layer_is_torchs_with_the_same_weights(norm, activation, bias):
+    config = tiny(norm=norm, activation=activation, bias=bias)
+    model = build(config)
+    src, _ = random_batch([(5, 1), (2, 1), (4, 1)])
+    cache = model.encode(src)
+    memory, x = (torch.randn(3, n, config.d_model, dtype=torch.float64) for n in (5, 4))
+    layer, causal = model.decoder[0], causal_mask(4, 0, x.device)
+    ours = layer(x, causal, layer.cross.memory(memory), cache)
+    theirs = decoder_twin(layer, config)(x, memory, tgt_mask=~causal, memory_key_padding_mask=src == PAD)
+    exactly(ours, theirs)
+
+
+@pytest.mark.parametrize("config", VARIANTS)
+def test_the_whole_model_is_torchs_with_the_same_weights(config):
+    model = build(config)
+    src, tgt_in = random_batch(LENGTHS)
+    exactly(model(src, tgt_in), twin_logits(model, src, tgt_in))
+
+
+def test_the_twin_has_as_many_parameters_between_embedding_and_projection():
+    model = build(tiny())
+    outside = [model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight]
+    ours = sum(p.numel() for p in model.parameters()) - sum(p.numel() for p in outside)
+    assert ours == sum(p.numel() for p in transformer_twin(model).parameters())
+
+
+def test_swiglu_is_the_gated_network_of_shazeer():
+    config = tiny(activation="swiglu")
+    feed = FeedForward(config).double().eval()
+    x = torch.randn(2, 3, config.d_model, dtype=torch.float64)
+    (gate, up), (gate_bias, up_bias) = feed.inner.weight.chunk(2), feed.inner.bias.chunk(2)
+    gated = x @ gate.T + gate_bias
+    swish = gated / (1 + torch.exp(-gated))
+    exactly(feed(x), (swish * (x @ up.T + up_bias)) @ feed.out.weight.T + feed.out.bias)
+
+
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
+def test_training_without_dropout_computes_what_evaluation_computes(config):
+    model = build(config)
+    src, tgt_in = random_batch(LENGTHS)
+    evaluated = model(src, tgt_in)
+    exactly(model.train()(src, tgt_in), evaluated)
+
+
+def test_training_and_evaluation_have_the_same_gradients():
+    model = build(tiny())
+    src, tgt_in = random_batch(LENGTHS)
+
+    def gradients() -> list[torch.Tensor]:
+        model.zero_grad()
+        with torch.enable_grad():
+            model(src, tgt_in)[tgt_in != PAD].square().sum().backward()
+        return [p.grad.clone() for p in model.parameters()]
+
+    for trained, evaluated in zip(gradients(), (model.train(), gradients())[1], strict=True):
+        exactly(trained, evaluated)
+
+
+@pytest.mark.parametrize("rate", ["dropout", "attention_dropout", "activation_dropout"])
+def test_every_dropout_acts_in_training_and_only_there(rate):
+    model = build(tiny(**{rate: 0.5}))
+    src, tgt_in = random_batch(LENGTHS)
+    assert torch.equal(model(src, tgt_in), model(src, tgt_in))
+    model.train()
+    assert not torch.allclose(model(src, tgt_in), model(src, tgt_in))
+
+
+# --- decoding step by step ---
+
+
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
+def test_decoding_step_by_step_is_decoding_the_whole(config):
+    model = build(config)
+    src, tgt_in = random_batch([(6, 8), (3, 8), (1, 8)])
+    cache = model.encode(src)
+    cache.reserve(beams=1, capacity=8)
+    steps = [model.decode(tgt_in[:, t : t + 1], cache) for t in range(8)]
+    exactly(torch.cat(steps, dim=1), model(src, tgt_in))
+
+
+@pytest.mark.parametrize("pieces", [[8], [1, 7], [3, 1, 4], [2, 2, 2, 2]])
+def test_decoding_in_pieces_is_decoding_the_whole(pieces):
+    model = build(tiny())
+    src, tgt_in = random_batch([(6, 8), (3, 8)])
+    cache = model.encode(src)
+    cache.reserve(beams=1, capacity=8)
+    parts = [model.decode(piece, cache) for piece in tgt_in.split(pieces, dim=1)]
+    exactly(torch.cat(parts, dim=1), model(src, tgt_in))
+
+
+def one_by_one(model: Transformer, sources: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
+    """The logits after each path, every row decoded alone and whole: no cache, no beams, no padding."""
+    return torch.stack(
+        [model(src[None], path[None])[0, -1] for src, path in zip(sources, paths, strict=True)]
+    )
+
+
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_beams_that_are_reordered_and_sentences_that_leave_decode_as_if_alone(data):
+    model = build(data.draw(st.sampled_from([tiny(), tiny(norm="post", positions="learned")])))
+    beams = data.draw(st.integers(1, 4))
+    lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    src, _ = random_batch([(length, 1) for length in lengths])
+    cache = model.encode(src)
+    cache.reserve(beams, capacity=6)
+    alive = list(range(len(lengths)))
+    paths = torch.empty(len(alive) * beams, 0, dtype=torch.long)
+    chance = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
+    for _ in range(data.draw(st.integers(2, 5))):
+        newest = torch.randint(3, 23, (len(paths), 1), generator=chance)
+        paths = torch.cat([paths, newest], dim=1)
+        logits = model.decode(newest, cache)[:, -1]
+        sources = [src[s, : lengths[s]] for s in alive for _ in range(beams)]
+        exactly(logits, one_by_one(model, sources, paths))
+        stay = sorted(data.draw(st.sets(st.sampled_from(range(len(alive))), min_size=1)))
+        choice = st.lists(st.integers(0, beams - 1), min_size=beams, max_size=beams)
+        rows = torch.tensor([s * beams + beam for s in stay for beam in data.draw(choice)])
+        cache.select(rows)
+        alive, paths = [alive[s] for s in stay], paths[rows]
+
+
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
+def test_a_sequence_longer_than_max_length_is_refused_not_wrapped(positions):
+    model = build(tiny(positions=positions, max_length=4))
+    src, tgt_in = random_batch([(4, 4)])
+    model(src, tgt_in)
+    for longer in ((5, 4), (4, 5)):
+        with pytest.raises(RuntimeError, match="exceeds"):
+            model(*random_batch([longer]))
+
+
+# --- who may look where ---
+
+
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
+def test_padding_changes_nothing(config):
+    model = build(config)
+    src, tgt_in = random_batch(LENGTHS)
+    wider = [nn.functional.pad(ids, (0, 3), value=PAD) for ids in (src, tgt_in)]
+    exactly(model(*wider)[:, : tgt_in.shape[1]], model(src, tgt_in))
+
+
+def test_a_row_does_not_depend_on_its_neighbours_in_the_batch():
+    model = build(tiny())
+    src, tgt_in = random_batch(LENGTHS)
+    together = model(src, tgt_in)
+    for row, (s, t) in enumerate(LENGTHS):
+        exactly(model(src[row : row + 1, :s], tgt_in[row : row + 1, :t])[0], together[row, :t])
+
+
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
+def test_no_position_sees_the_future_and_each_sees_its_past(config):
+    model = build(config)
+    src, tgt_in = random_batch([(5, 6)])
+    before = model(src, tgt_in)
+    for changed in range(6):
+        other = tgt_in.clone()
+        other[0, changed] = 22
+        moved = (model(src, other) - before)[0].abs().amax(-1) > 1e-9
+        assert moved.tolist() == [position >= changed for position in range(6)]
+
+
+def test_every_source_token_matters_to_every_position():
+    model = build(tiny())
+    src, tgt_in = random_batch([(5, 4)])
+    before = model(src, tgt_in)
+    for changed in range(5):
+        other = src.clone()
+        other[0, changed] = 3
+        assert ((model(other, tgt_in) - before)[0].abs().amax(-1) > 1e-9).all()
+
+
+def test_attention_weights_are_a_softmax_written_out():
+    q, k = torch.randn(1, 1, 2, 4, dtype=torch.float64), torch.randn(1, 1, 3, 4, dtype=torch.float64)
+    mask = torch.tensor([[True, True, False], [True, True, True]])
+    for i in range(2):
+        seen = [j for j in range(3) if mask[i, j]]
+        powers = [math.exp(float(q[0, 0, i] @ k[0, 0, j]) / 2) for j in seen]  # √4
+        expected = [powers[seen.index(j)] / sum(powers) if j in seen else 0.0 for j in range(3)]
+        assert attention_weights(q, k, mask)[0, 0, i].tolist() == pytest.approx(expected, abs=1e-14)
+
+
+def test_training_attention_drops_weights_and_keeps_their_mean():
+    torch.manual_seed(1)
+    attend = Attend(0.5).train()
+    q, k = torch.zeros(1, 1, 1, 8), torch.zeros(1, 1, 1000, 8)
+    looked = attend(q, k, torch.ones(1, 1, 1000, 8), None)
+    assert float(looked[0, 0, 0, 0]) != 1.0
+    assert float(looked[0, 0, 0, 0]) == pytest.approx(1.0, abs=5 / math.sqrt(1000))  # 5 standard deviations
+
+
+# --- tables and starts ---
+
+
+def test_positions_are_the_papers_formula():
+    torch.testing.assert_close(sinusoids(50, 12).double(), formula_sinusoids(50, 12), rtol=0, atol=1e-7)
+
+
+def test_positions_of_a_fixed_distance_are_a_rotation():
+    table = sinusoids(40, 16).double()
+    products = table[:-7] @ table[7:].T
+    exactly_on_distance = products.diagonal()
+    torch.testing.assert_close(exactly_on_distance, exactly_on_distance[:1].expand(33), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("tie", "output_is_target", "source_is_target"),
+    [("none", False, False), ("target", True, False), ("all", True, True)],
+)
+def test_tied_matrices_are_one_storage_and_count_once(tie, output_is_target, source_is_target):
+    model = Transformer(tiny(tie_embeddings=tie), 23, 23)
+    src, tgt = model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight
+    assert (model.output.weight is tgt) == output_is_target
+    assert (src is tgt) == source_is_target
+    untied = sum(p.numel() for p in Transformer(tiny(tie_embeddings="none"), 23, 23).parameters())
+    saved = (output_is_target + source_is_target) * 23 * 16
+    assert sum(p.numel() for p in model.parameters()) == untied - saved
+
+
+def test_an_update_of_a_tied_matrix_moves_both_its_uses():
+    model = build(tiny(tie_embeddings="all"), 23, 23)
+    model.tgt_embedding.tokens.weight.add_(1.0)
+    assert torch.equal(model.output.weight, model.src_embedding.tokens.weight)
+    assert model.output.weight.data_ptr() == model.src_embedding.tokens.weight.data_ptr()
+
+
+WIDE = tiny(d_model=64, heads=4, d_ff=96, tie_embeddings="none", positions="learned", max_length=64)
+WIDE_GATED = WIDE.model_copy(update={"activation": "swiglu"})
+
+
+def matrices(model: nn.Module) -> dict[str, torch.Tensor]:
+    """Every matrix that the paper would call one: fused projections taken apart."""
+    found = {}
+    for name, module in model.named_modules():
+        if isinstance(module, SelfAttention):
+            found |= {f"{name}.{part}": w for part, w in zip("qkv", module.qkv.weight.chunk(3), strict=True)}
+            found[f"{name}.out"] = module.out.weight
+        elif isinstance(module, CrossAttention):
+            found |= {f"{name}.{part}": w for part, w in zip("kv", module.kv.weight.chunk(2), strict=True)}
+            found |= {f"{name}.q": module.q.weight, f"{name}.out": module.out.weight}
+        elif isinstance(module, FeedForward):
+            inner = module.inner.weight.chunk(2 if module.gated else 1)
+            found |= {f"{name}.inner{number}": part for number, part in enumerate(inner)}
+            found[f"{name}.out"] = module.out.weight
+    return found
+
+
+@pytest.mark.parametrize("config", [WIDE, WIDE_GATED])
+def test_xavier_fills_its_bounds_for_each_matrix_by_itself(config):
+    torch.manual_seed(3)
+    model = Transformer(config, 500, 500)
+    found = matrices(model)
+    assert len(found) == 2 * (4 + 2) + 3 * (8 + 2) + (5 if config.activation == "swiglu" else 0)
+    for name, matrix in {**found, "output": model.output.weight}.items():
+        bound = math.sqrt(6 / sum(matrix.shape))
+        assert 0.98 * bound < float(matrix.abs().max()) <= bound, name
+        assert float(matrix.std()) == pytest.approx(bound / math.sqrt(3), rel=0.05), name
+
+
+def test_xavier_embeddings_have_unit_length_so_that_the_scale_makes_them_unit_variance():
+    torch.manual_seed(3)
+    model = Transformer(WIDE, 500, 500)
+    for table in (model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight):
+        assert float(table.std()) == pytest.approx(1 / 8, rel=0.03)
+
+
+def test_the_normal_start_is_n_0_0_02_everywhere():
+    torch.manual_seed(3)
+    model = Transformer(WIDE.model_copy(update={"init": "normal"}), 500, 500)
+    tables = {
+        "src": model.src_embedding.tokens.weight,
+        "tgt": model.tgt_embedding.tokens.weight,
+        "src positions": model.src_embedding.positions,
+        "tgt positions": model.tgt_embedding.positions,
+        "output": model.output.weight,
+    }
+    for name, matrix in {**matrices(model), **tables}.items():
+        assert float(matrix.std()) == pytest.approx(0.02, rel=0.06), name
+        assert abs(float(matrix.mean())) < 5 * 0.02 / math.sqrt(matrix.numel()), name
+
+
+@pytest.mark.parametrize("init", ["xavier", "normal"])
+def test_biases_start_at_zero_and_norms_at_one(init):
+    model = Transformer(WIDE.model_copy(update={"init": init, "output_bias": True}), 20, 20)
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 1:
+            expected = 1.0 if "norm" in name and name.endswith("weight") else 0.0
+            assert (parameter == expected).all(), name
+
+
+@pytest.mark.parametrize("config", FAR_APART)
+def test_the_same_seed_starts_the_same_model(config):
+    one, other, third = (build(config, seed=seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert not torch.equal(one["output.weight"], third["output.weight"])
+
+
+@pytest.mark.parametrize("config", FAR_APART)
+def test_the_table_of_sinusoids_is_no_part_of_the_weights(config):
+    assert not any("positions" in name for name in Transformer(config, 9, 9).state_dict())
+
+
+def test_logits_have_a_column_for_every_target_token():
+    src, tgt_in = random_batch(LENGTHS)
+    assert build(tiny(), 19, 31)(src, tgt_in).shape == (4, 7, 31)

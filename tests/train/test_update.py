@@ -1,0 +1,113 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from nmt.config import ModelConfig, TrainConfig
+from nmt.corpus.batching import collate
+from nmt.model.transformer import Transformer
+from nmt.train.distributed import World
+from nmt.train.update import Updater, learning_rate, make_optimizer, seed_update, summed_loss
+
+
+def config(**settings: object) -> TrainConfig:
+    return TrainConfig.model_validate({"precision": "fp32", **settings})
+
+
+def small_model() -> Transformer:
+    torch.manual_seed(0)
+    shape = ModelConfig(d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, dropout=0.0, max_length=16)
+    return Transformer(shape, 11, 13)
+
+
+def some_batch() -> object:
+    import numpy as np
+
+    sources = [np.array([5, 6, 7]), np.array([8])]
+    targets = [np.array([5, 6]), np.array([7, 8, 9, 10])]
+    return collate(sources, targets)
+
+
+@pytest.mark.parametrize("schedule", ["noam", "inverse_sqrt"])
+def test_the_rate_rises_linearly_to_its_peak_and_falls_with_the_root(schedule: str) -> None:
+    train = config(schedule=schedule, warmup=100, peak_lr=1e-3)
+    rates = [learning_rate(train, 64, update) for update in range(1, 1001)]
+    assert max(rates) == rates[99]
+    assert rates[49] == pytest.approx(rates[99] / 2)
+    assert rates[399] == pytest.approx(rates[99] / 2)
+
+
+def test_noam_is_the_formula_of_the_paper() -> None:
+    train = config(schedule="noam", warmup=4000, peak_lr=1.0)
+    for step in (1, 100, 4000, 4001, 100_000):
+        assert learning_rate(train, 512, step) == pytest.approx(512**-0.5 * min(step**-0.5, step * 4000**-1.5))
+
+
+def test_cosine_falls_to_zero_at_the_last_update_and_constant_stays() -> None:
+    cosine = config(schedule="cosine", warmup=10, updates=110, peak_lr=1.0)
+    assert learning_rate(cosine, 64, 10) == 1.0
+    assert learning_rate(cosine, 64, 60) == pytest.approx(0.5)
+    assert learning_rate(cosine, 64, 110) == pytest.approx(0.0)
+    constant = config(schedule="constant", warmup=0, peak_lr=0.1)
+    assert {learning_rate(constant, 64, update) for update in (1, 10, 10_000)} == {0.1}
+
+
+def test_chance_depends_on_seed_update_and_rank_alone() -> None:
+    def draw(*where: int) -> float:
+        seed_update(*where)
+        return float(torch.rand(()))
+
+    assert draw(1, 5, 0) == draw(1, 5, 0)
+    assert len({draw(1, 5, 0), draw(2, 5, 0), draw(1, 6, 0), draw(1, 5, 1), draw(15, 0, 0)}) == 5
+
+
+def test_only_matrices_decay() -> None:
+    model = small_model()
+    groups = make_optimizer(config(weight_decay=0.1), model).param_groups
+    assert {p.dim() for p in groups[0]["params"]} == {2}
+    assert groups[0]["weight_decay"] == 0.1
+    assert {p.dim() for p in groups[1]["params"]} == {1}
+    assert groups[1]["weight_decay"] == 0.0
+    assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_the_loss_is_smoothed_cross_entropy_over_what_is_no_padding(smoothing: float) -> None:
+    model, batch = small_model().double(), some_batch()
+    log_probs = model(batch.src, batch.tgt_in).log_softmax(-1)  # type: ignore[attr-defined]
+    expected = 0.0
+    for row, targets in zip(log_probs, batch.tgt_out.tolist(), strict=True):  # type: ignore[attr-defined]
+        for position, target in enumerate(targets):
+            if target != 0:
+                expected -= (1 - smoothing) * row[position, target].item()
+                expected -= smoothing * row[position].mean().item()
+    assert summed_loss(model, batch, smoothing).item() == pytest.approx(expected, rel=1e-5)  # type: ignore[arg-type]
+
+
+def test_the_gradient_is_clipped_to_its_norm() -> None:
+    model = small_model()
+    updater = Updater(config(clip_norm=0.01, optimizer="adam", warmup=1, peak_lr=1.0), model, "fp32", World(0, 1, torch.device("cpu")))
+    norms = []
+    updater.optimizer.register_step_pre_hook(
+        lambda *_: norms.append(math.sqrt(sum(float(p.grad.square().sum()) for p in model.parameters() if p.grad is not None)))
+    )
+    batch = some_batch()
+    updated = updater.apply(1, [batch], batch.tokens)  # type: ignore[list-item, attr-defined]
+    assert updated.gradient_norm > 0.01
+    assert norms == [pytest.approx(0.01, rel=1e-3)]
+    assert updated.applied
+
+
+def test_adamw_takes_the_step_of_its_paper() -> None:
+    """Loshchilov and Hutter (2019), algorithm 2, for one parameter and one step."""
+    layer = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(layer.weight, 2.0)
+    train = config(betas=(0.9, 0.98), weight_decay=0.1)
+    optimizer = make_optimizer(train, layer)
+    optimizer.param_groups[0]["lr"] = 0.01
+    layer.weight.grad = torch.full((1, 1), 0.5)
+    optimizer.step()
+    first, second = 0.1 * 0.5 / 0.1, 0.02 * 0.25 / 0.02
+    expected = 2.0 - 0.01 * 0.1 * 2.0 - 0.01 * first / (math.sqrt(second) + 1e-9)
+    assert layer.weight.item() == pytest.approx(expected, rel=1e-6)

@@ -1,0 +1,306 @@
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import ready, tiny_config
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from nmt import checkpoint
+from nmt.config import ModelConfig, SearchConfig
+from nmt.errors import ModelError
+from nmt.model.transformer import Transformer
+from nmt.run_dir import RunDir
+from nmt.text.normalize import normalize
+from nmt.text.side import Side, load_side
+from nmt.text.tokenizers import Char, Plain
+from nmt.text.vocab import EOS, PAD, Vocab
+from nmt.translate.segments import split_long
+from nmt.translate.translator import Translation, Translator, load_translator
+
+HAN = "天地玄黄宇宙洪荒ab，。！▁"
+WORDS = ["the", "cat", "sat", "on", "a", "mat", ",", ".", "and", "then", "it", "left"]
+BLANK = ["", " ", "\t \u3000", "\u200b"]
+
+
+def side(language: str, tokens: str | list[str]) -> Side:
+    """A side of characters (zh) or of words between spaces (en)."""
+    tokenizer = Char() if language == "zh" else Plain()
+    return Side(
+        language, tokenizer, Vocab(tokens, [1] * len(tokens)), lowercase=False, spells=True, identity=""
+    )
+
+
+CHINESE, ENGLISH = side("zh", HAN), side("en", WORDS)
+
+
+class EchoCache:
+    """The source, and which sentence each row is of."""
+
+    def __init__(self, src: Tensor) -> None:
+        self.src, self.length, self.room = src, 0, 0
+        self.rows = torch.arange(len(src))
+
+    def reserve(self, beams: int, capacity: int) -> None:
+        self.rows, self.room = self.rows.repeat_interleave(beams), capacity
+
+    def select(self, rows: Tensor) -> None:
+        self.rows = self.rows[rows]
+
+
+class Echo(nn.Module):
+    """Translates a source into itself; like the Transformer, it has no more positions than `max_length`."""
+
+    def __init__(self, max_length: int, tokens: int) -> None:
+        super().__init__()
+        self.config = ModelConfig(max_length=max_length)
+        self.logits = nn.Parameter(torch.eye(tokens) * 30)
+
+    def encode(self, src: Tensor) -> EchoCache:
+        assert src.shape[1] <= self.config.max_length
+        return EchoCache(src)
+
+    def wanted(self, cache: EchoCache) -> Tensor:
+        token = cache.src[cache.rows, min(cache.length, cache.src.shape[1] - 1)]
+        return token.masked_fill(token == PAD, EOS)
+
+    def decode(self, tgt_in: Tensor, cache: EchoCache) -> Tensor:
+        wanted = self.wanted(cache)
+        cache.length += tgt_in.shape[1]
+        assert cache.length <= min(cache.room, self.config.max_length)
+        return self.logits[wanted][:, None].clone()
+
+
+class Endless(Echo):
+    """Says its fifth token for ever."""
+
+    def wanted(self, cache: EchoCache) -> Tensor:
+        return torch.full_like(cache.rows, 4)
+
+
+def translator(model: nn.Module, src: Side, tgt: Side, **config: object) -> Translator:
+    return Translator(model, src, tgt, SearchConfig.model_validate(config), "fp32")  # type: ignore[arg-type]
+
+
+def echo(of: Side, max_length: int, **config: object) -> Translator:
+    return translator(Echo(max_length, len(of.vocab)), of, of, **config)
+
+
+def random_model(max_length: int = 24) -> Transformer:
+    torch.manual_seed(3)
+    shape = {"d_model": 16, "heads": 2, "d_ff": 32, "encoder_layers": 1, "decoder_layers": 1}
+    config = ModelConfig(**shape, max_length=max_length, tie_embeddings="none", dropout=0.5)
+    model = Transformer(config, len(ENGLISH.vocab), len(CHINESE.vocab))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.5)
+    return model
+
+
+HAN_LINE = st.text(HAN.replace("▁", " \t"), max_size=30)
+SENTENCE = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+LINE = HAN_LINE | st.sampled_from(BLANK)
+METHOD = st.sampled_from(["greedy", "beam"])
+
+
+def spaceless(text: str) -> str:
+    return "".join(text.split())
+
+
+@given(st.lists(LINE, max_size=12), st.integers(2, 12), st.integers(1, 60), METHOD)
+@settings(max_examples=60, deadline=None)
+def test_each_line_has_its_translation_in_order_and_nothing_is_dropped(
+    lines: list[str], max_length: int, batch_tokens: int, method: str
+) -> None:
+    found = echo(CHINESE, max_length, batch_tokens=batch_tokens, method=method).translate(lines)
+    assert [translation.source for translation in found] == lines
+    for translation in found:
+        text = normalize(translation.source, "zh")
+        assert spaceless(translation.text) == spaceless(text)
+        if len(text) < max_length:
+            assert translation.text == text
+
+
+@pytest.mark.parametrize("blank", BLANK)
+def test_a_blank_line_stays_blank_without_asking_the_model(blank: str) -> None:
+    found = echo(CHINESE, 8).translate(["天", blank, "地"])
+    assert found[1] == Translation(blank, ())
+    assert [translation.text for translation in found] == ["天", "", "地"]
+
+
+def test_no_lines_are_no_translations() -> None:
+    assert echo(CHINESE, 8).translate([]) == []
+
+
+@given(SENTENCE, st.integers(2, 6))
+@settings(max_examples=40, deadline=None)
+def test_parts_of_a_line_are_joined_by_spaces_where_the_language_writes_them(
+    line: str, max_length: int
+) -> None:
+    (found,) = echo(ENGLISH, max_length).translate([line])
+    assert found.text == line
+
+
+def summary(translations: list[Translation]) -> list[tuple[str, object]]:
+    return [
+        (candidate.text, pytest.approx(candidate.score, rel=1e-4))
+        for translation in translations
+        for candidate in translation.n_best
+    ]
+
+
+@given(st.lists(SENTENCE, min_size=1, max_size=8), st.integers(1, 60), METHOD, st.data())
+@settings(max_examples=15, deadline=None)
+def test_neither_the_batches_nor_the_order_of_the_lines_change_a_translation(
+    lines: list[str], batch_tokens: int, method: str, data: st.DataObject
+) -> None:
+    options = {"method": method, "n_best": 3 if method == "beam" else 1}
+    model = random_model(max_length=8)
+    together = translator(model, ENGLISH, CHINESE, batch_tokens=10_000, **options).translate(lines)
+    alone = [translator(model, ENGLISH, CHINESE, **options).translate([line])[0] for line in lines]
+    assert summary(together) == summary(alone)
+    order = data.draw(st.permutations(range(len(lines))))
+    shuffled = translator(model, ENGLISH, CHINESE, batch_tokens=batch_tokens, **options).translate(
+        [lines[i] for i in order]
+    )
+    assert summary(shuffled) == summary([together[i] for i in order])
+
+
+def test_a_batch_holds_no_more_padded_tokens_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes = []
+
+    def spy(self: Echo, src: Tensor) -> EchoCache:
+        shapes.append(tuple(src.shape))
+        return EchoCache(src)
+
+    monkeypatch.setattr(Echo, "encode", spy)
+    lines = ["天" * length for length in (1, 9, 2, 7, 3, 19, 1, 1, 8)]
+    echo(CHINESE, 64, batch_tokens=20).translate(lines)
+    assert all(rows * width <= 20 or rows == 1 for rows, width in shapes)
+    assert sum(rows for rows, _ in shapes) == len(lines)
+    assert [width for _, width in shapes] == sorted((width for _, width in shapes), reverse=True)
+
+
+def test_the_n_best_of_a_split_line_join_the_parts_rank_by_rank() -> None:
+    model = random_model(max_length=8)
+    wide = translator(model, ENGLISH, CHINESE, n_best=3, beam_size=3)
+    line = "the cat sat on a mat . and then it left . the mat"
+    parts = split_long(line, lambda part: len(part.split()) <= 7)
+    assert len(parts) > 1
+    of_parts = wide.translate(parts)
+    (whole,) = wide.translate([line])
+    for rank, candidate in enumerate(whole.n_best):
+        ranked = [part.n_best[rank] for part in of_parts]
+        assert candidate.text == "".join(part.text for part in ranked)
+        assert candidate.log_prob == pytest.approx(sum(part.log_prob for part in ranked), rel=1e-4)
+        assert candidate.score == pytest.approx(sum(part.score for part in ranked), rel=1e-4)
+    scores = [candidate.score for candidate in whole.n_best]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert whole.text == whole.n_best[0].text
+
+
+def test_a_part_with_few_translations_lends_its_last_to_the_later_ranks() -> None:
+    model = Echo(3, len(CHINESE.vocab))
+    model.logits.data[EOS, EOS + 1 :] = -torch.inf  # nothing but the end is possible after the source's end,
+    model.logits.data[4, 5:] = -torch.inf  # and for 天 nothing but 天 or the end
+    wide = translator(model, CHINESE, CHINESE, n_best=4, beam_size=4)
+    few, many, joined = (
+        [c.text for c in found.n_best] for found in wide.translate(["天天", "地地", "天天地地"])
+    )
+    assert sorted(few) == ["", "天", "天天"]
+    assert len(many) == 4
+    assert joined == [start + end for start, end in zip([*few, few[-1]], many, strict=True)]
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+@pytest.mark.parametrize(
+    ("tokens", "max_length", "options", "limit"),
+    [
+        (3, 100, {"max_ratio": 2.0}, 16),
+        (3, 100, {"max_ratio": 1.5}, 14),
+        (3, 12, {"max_ratio": 2.0}, 11),
+        (3, 100, {"max_ratio": 2.0, "max_length": 5}, 5),
+        (3, 100, {"max_ratio": 2.0, "max_length": 50}, 16),
+        (3, 4, {}, 3),
+    ],
+)
+def test_a_translation_is_at_most_as_long_as_ratio_search_and_model_allow(
+    tokens: int, max_length: int, options: dict[str, float], limit: int, method: str
+) -> None:
+    endless = Endless(max_length, len(CHINESE.vocab))
+    (found,) = translator(endless, CHINESE, CHINESE, method=method, **options).translate(["地" * tokens])
+    assert found.text == "天" * limit
+
+
+def test_dropout_is_off_whatever_the_model_was_doing() -> None:
+    model = random_model().train()
+    greedy = translator(model, ENGLISH, CHINESE, method="greedy")
+    assert greedy.translate(["the cat sat ."]) == greedy.translate(["the cat sat ."])
+
+
+def test_a_model_that_has_translated_can_be_trained_on() -> None:
+    model = random_model()
+    translator(model, ENGLISH, CHINESE).translate(["the cat sat ."])
+    model(torch.tensor([[4, 3]]), torch.tensor([[2, 4]])).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+@pytest.fixture
+def untrained(corpus: Path, tmp_path: Path) -> tuple[RunDir, Path]:
+    """A run with two checkpoints of different weights; gives the corpus too."""
+    config = tiny_config(corpus, tmp_path / "run")
+    run = ready(config)
+    for update in (1, 2):
+        keep(run, corpus, update)
+    return run, corpus
+
+
+def keep(run: RunDir, corpus: Path, update: int) -> tuple[Path, Transformer]:
+    config = tiny_config(corpus, run.path)
+    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+    torch.manual_seed(update)
+    model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+    meta = checkpoint.Meta(update, (src.fingerprint(), tgt.fingerprint()))
+    return checkpoint.save(run, checkpoint.step_name(update), checkpoint.parameters_of(model), meta), model
+
+
+LINES = ["one two.", "", "nine eight seven six."]
+
+
+def test_the_model_loaded_is_the_one_named_else_the_best_else_the_last(
+    untrained: tuple[RunDir, Path],
+) -> None:
+    run, corpus = untrained
+    config = tiny_config(corpus, run.path)
+    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+    (first, one), (second, two) = (keep(run, corpus, update) for update in (1, 2))
+    by_one, by_two = (
+        Translator(model, src, tgt, config.search, "fp32").translate(LINES) for model in (one, two)
+    )
+    assert by_one != by_two
+
+    def loaded(named: Path | None = None) -> list[Translation]:
+        return load_translator(config, run, "cpu", "fp32", named).translate(LINES)
+
+    assert loaded() == by_two
+    checkpoint.mark_best(run, first)
+    assert loaded() == by_one
+    assert loaded(second) == by_two
+
+
+@pytest.mark.parametrize("name", ["src", "tgt"])
+def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(
+    untrained: tuple[RunDir, Path], name: str
+) -> None:
+    run, corpus = untrained
+    vocab = run.path / f"vocab.{name}.tsv"
+    vocab.write_text(vocab.read_text("utf-8") + "new\t1\n", "utf-8")
+    with pytest.raises(ModelError, match=f"step-00000002: trained with another {name} vocabulary"):
+        load_translator(tiny_config(corpus, run.path), run, "cpu", "fp32")
+
+
+def test_a_run_without_checkpoints_says_how_to_get_one(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no trained model here; run nmt train, or name a run with --model"):
+        load_translator(tiny_config(corpus, tmp_path), RunDir(tmp_path))
