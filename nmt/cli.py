@@ -7,6 +7,7 @@ import stat
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,7 +79,10 @@ Overwrite = Annotated[
 Model = Annotated[
     Path | None,
     typer.Option(
-        "--model", "-m", metavar="DIR", help="Run folder; default: --config's, $NMT_MODEL, or the last trained."
+        "--model",
+        "-m",
+        metavar="DIR",
+        help="Run folder; default: --config's, $NMT_MODEL, or the last trained.",
     ),
 ]
 Precision = Annotated[str, typer.Option(help="auto, fp32, bf16 or fp16.")]
@@ -185,10 +189,10 @@ def translate(
     if output_format is Format.text and found.search.n_best > 1:
         raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
     translator = load_translator(found, run, device, precision)
-    number = 0
+    numbers = count(1)
     for window in _stdin_windows(quiet):
-        for number, translation in enumerate(translator.translate(window), start=number + 1):
-            sys.stdout.write(_FORMATS[output_format](number, translation))
+        for translation in translator.translate(window):
+            sys.stdout.write(_FORMATS[output_format](next(numbers), translation))
         sys.stdout.flush()
 
 
@@ -296,7 +300,12 @@ def _given(hyp: Path, ref: Path | None, config: Path | None, overrides: list[str
 
 
 def _translated(
-    src: Path | None, ref: Path | None, output: Path | None, found: "tuple[Config, RunDir]", device: str, precision: str
+    src: Path | None,
+    ref: Path | None,
+    output: Path | None,
+    found: "tuple[Config, RunDir]",
+    device: str,
+    precision: str,
 ) -> _Judged:
     """A model's translations of a file, or of the run's test split."""
     from nmt.corpus.lines import read_lines

@@ -176,7 +176,9 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.average > self.keep:
-            raise ValueError(f"train.average={self.average} needs at least as many checkpoints; set train.keep={self.average}")
+            raise ValueError(
+                f"train.average={self.average} needs at least as many checkpoints; set train.keep={self.average}"
+            )
         if self.schedule in ("noam", "inverse_sqrt") and self.warmup == 0:
             raise ValueError(f"train.schedule={self.schedule} needs train.warmup of at least 1 update")
         return self

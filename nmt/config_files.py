@@ -31,18 +31,18 @@ class Mapping:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML as people write it: 1e-3 is a number, and only true/false are booleans (YAML 1.2)."""
-
-    yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
+    """YAML as people write it: 1e-3 is a number, and only true and false are booleans, as in YAML 1.2."""
 
 
+_BOOLEAN_TAG = "tag:yaml.org,2002:bool"
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOLEAN_TAG]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 _NUMBER = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 _BOOLEAN = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, list("-+.0123456789"))
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", _BOOLEAN, list("tTfF"))
+_Loader.add_implicit_resolver(_BOOLEAN_TAG, _BOOLEAN, list("tTfF"))
 
 
 def parse_value(text: str) -> Any:

@@ -99,8 +99,8 @@ def replacing(path: Path) -> Iterator[Path]:
         yield part
         sync(part)
         if part.is_dir() and path.is_dir():
-            os.replace(path, work / "old")
-        os.replace(part, path)
+            path.replace(work / "old")
+        part.replace(path)
         _sync_folder(path.parent)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -123,7 +123,7 @@ def _sync_folder(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text with "\\n" line ends, whole or not at all."""
+    """Write UTF-8 text, its line ends as they are, whole or not at all."""
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
 

@@ -20,12 +20,20 @@ Say = Callable[[str], None]
 # Settings that change what is still to come, not what a run's checkpoints have already become.
 _FREE_SECTIONS = ("run_dir", "search", "evaluate")
 _FREE = {
-    f"train.{key}"
-    for key in (
-        "updates max_minutes validate_every save_every log_every keep early_stop patience average average_of "
-        "device tensorboard"
-    ).split()
-} | {"prepare.workers"}
+    "prepare.workers",
+    "train.average",
+    "train.average_of",
+    "train.device",
+    "train.early_stop",
+    "train.keep",
+    "train.log_every",
+    "train.max_minutes",
+    "train.patience",
+    "train.save_every",
+    "train.tensorboard",
+    "train.updates",
+    "train.validate_every",
+}
 
 
 def claim(config: Config, overwrite: bool) -> RunDir:

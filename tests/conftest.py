@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 import torch
+from hypothesis import settings
 
 from nmt.config import Config, load_config
 from nmt.run_dir import RunDir
@@ -12,7 +13,11 @@ from nmt.stages import claim, ensure_prepared, ensure_vocabularies
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
 
-DIGITS = dict(zip("one two three four five six seven eight nine".split(), "一二三四五六七八九", strict=True))
+settings.register_profile("unhurried", deadline=None)  # a busy machine makes an example slow, not wrong
+settings.load_profile("unhurried")
+
+_ENGLISH = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+DIGITS = dict(zip(_ENGLISH, "一二三四五六七八九", strict=True))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -111,7 +111,9 @@ def test_only_the_command_line_prints(file: Path) -> None:
             assert ast.unparse(node) not in ("sys.stdout", "sys.stdin")
 
 
-@pytest.mark.parametrize("module", ["nmt.cli", "nmt.evaluate.metrics", "nmt.evaluate.significance", "nmt.evaluate.report"])
+@pytest.mark.parametrize(
+    "module", ["nmt.cli", "nmt.evaluate.metrics", "nmt.evaluate.significance", "nmt.evaluate.report"]
+)
 def test_torch_is_not_loaded_by(module: str) -> None:
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -20,7 +20,9 @@ NMT = [sys.executable, "-m", "nmt"]
 SENTENCES = ["one two.", "", "three four five.", "  ", "nine.", "seven one."]
 
 
-def run_nmt(*arguments: object, stdin: str | bytes = b"", cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def run_nmt(
+    *arguments: object, stdin: str | bytes = b"", cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     data = stdin.encode() if isinstance(stdin, str) else stdin
     command = [*NMT, *map(str, arguments)]
     return subprocess.run(command, input=data, capture_output=True, cwd=cwd, env=os.environ | environment, check=False)
@@ -81,7 +83,18 @@ def test_a_reader_that_goes_away_ends_it_quietly(trained: RunDir, tmp_path: Path
 
 
 def test_json_lines_and_scores_give_the_n_best(trained: RunDir) -> None:
-    done = run_nmt("translate", "-m", trained.path, "--format", "jsonl", "--n-best", 2, "--beam-size", 3, stdin="one.\n\n")
+    done = run_nmt(
+        "translate",
+        "-m",
+        trained.path,
+        "--format",
+        "jsonl",
+        "--n-best",
+        2,
+        "--beam-size",
+        3,
+        stdin="one.\n\n",
+    )
     first, blank = map(json.loads, done.stdout.decode().splitlines())
     assert first["translation"] == first["n_best"][0]["text"] == "一。"
     assert first["source"] == "one."
@@ -110,7 +123,11 @@ def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(trai
         (["translate", "--model", "nowhere"], 5, "nowhere: not a run folder"),
         (["translate"], 5, "no model: nothing was trained in this folder; run nmt train"),
         (["translate", "--config", "none.yaml"], 2, "none.yaml: cannot be read"),
-        (["translate", "train.updates=3"], 2, "train.updates=3: a trained model takes only search.* and evaluate.*"),
+        (
+            ["translate", "train.updates=3"],
+            2,
+            "train.updates=3: a trained model takes only search.* and evaluate.*",
+        ),
         (["translate", "--n-best", "3"], 5, "no model"),
         (["translat"], 2, "No such command"),
         (["train", "--confg", "x"], 2, "No such option"),
@@ -144,7 +161,13 @@ def test_a_wrong_call_is_one_line_and_its_exit_code(
 def test_the_last_trained_run_is_found_and_then_the_environment_and_then_the_option(
     corpus: Path, trained: RunDir, tmp_path: Path
 ) -> None:
-    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'small'}", *TINY, "train.updates=2", "train.average=0"]
+    settings = [
+        f"data.path={corpus}",
+        f"run_dir={tmp_path / 'small'}",
+        *TINY,
+        "train.updates=2",
+        "train.average=0",
+    ]
     done = run_nmt("train", *settings, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert b"prepare:" in done.stderr
@@ -165,7 +188,13 @@ def test_the_last_trained_run_is_found_and_then_the_environment_and_then_the_opt
 
 def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus")
-    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.updates=100000", "train.log_every=1"]
+    settings = [
+        f"data.path={corpus}",
+        f"run_dir={tmp_path / 'run'}",
+        *TINY,
+        "train.updates=100000",
+        "train.log_every=1",
+    ]
     process = subprocess.Popen([*NMT, "train", *settings], stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert process.stderr is not None
     while "update 3/" not in process.stderr.readline():
@@ -188,7 +217,21 @@ def test_evaluating_a_model_equals_the_sacrebleu_command(trained: RunDir, tmp_pa
     result = json.loads(done.stdout)
     reference = trained.text("test", "zh")
     oracle = subprocess.run(
-        [sys.executable, "-m", "sacrebleu", str(reference), "-i", str(output), "-m", "bleu", "-tok", "zh", "-w", "4", "-b"],
+        [
+            sys.executable,
+            "-m",
+            "sacrebleu",
+            str(reference),
+            "-i",
+            str(output),
+            "-m",
+            "bleu",
+            "-tok",
+            "zh",
+            "-w",
+            "4",
+            "-b",
+        ],
         capture_output=True,
         check=True,
         text=True,

@@ -106,9 +106,7 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
         with _open(path) as file:
             yield from file
     except FileNotFoundError:
-        raise DataError(
-            f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})"
-        ) from None
+        raise DataError(f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: damaged gzip file ({error}); fetch it again") from None
     except OSError as error:

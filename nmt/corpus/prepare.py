@@ -158,9 +158,7 @@ def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[
     entries = [_entry(counts) for counts in ledgers["train"]]
     named = list(zip(sources["train"], entries, strict=True))
     totals = _entry(sum(ledgers["train"], Counter()))
-    report: dict[str, Any] = {
-        "train": {"pairs": sum(source.weight * entry["kept"] for source, entry in named)}
-    }
+    report: dict[str, Any] = {"train": {"pairs": sum(source.weight * entry["kept"] for source, entry in named)}}
     for split in _HELD_OUT:
         if split in draw.asked:
             report[split] = {"given": False, "asked": draw.asked[split], "pairs": totals[split]}

@@ -46,9 +46,7 @@ def find_sources(config: Config) -> Sources:
     if data.path is not None:
         return _in_folder(Path(data.path).expanduser(), languages)
     if not data.corpora:
-        raise ConfigError(
-            "no corpus to read; set data.path to a folder with train files, or list data.corpora"
-        )
+        raise ConfigError("no corpus to read; set data.path to a folder with train files, or list data.corpora")
     given = {"train": data.corpora, "dev": (data.dev,), "test": (data.test,)}
     return {split: tuple(_source(one, languages) for one in given[split] if one) for split in SPLITS}
 
@@ -69,9 +67,7 @@ def fingerprint(config: Config, sources: Sources) -> str:
 
 
 def _files(sources: Sources) -> list[Path]:
-    return [
-        path for split in SPLITS for source in sources[split] for group in source.groups for path in group
-    ]
+    return [path for split in SPLITS for source in sources[split] for group in source.groups for path in group]
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:
@@ -91,10 +87,7 @@ def _in_folder(folder: Path, languages: tuple[str, str]) -> Sources:
 
 def _split_in_folder(folder: Path, split: Split, languages: tuple[str, str]) -> tuple[Source, ...]:
     names = [f"{split}.{language}" for language in languages]
-    found = [
-        next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
-        for name in names
-    ]
+    found = [next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None) for name in names]
     present = [path for path in found if path is not None]
     if len(present) == 1:
         missing = names[found.index(None)]

@@ -6,7 +6,6 @@ sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprin
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ Ids = npt.NDArray[np.integer]
 Int32 = npt.NDArray[np.int32]
 EncodedPair = tuple[list[int], list[int]]
 _SIDES = ("src", "tgt")
+_DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
 
 
 class ParallelCorpus:
@@ -28,19 +28,17 @@ class ParallelCorpus:
         try:
             meta = read_json(path / "meta.json")
             self.fingerprints: tuple[str, str] = (meta["src"], meta["tgt"])
-            self._ids = [_map_ids(path / f"{side}.ids", np.dtype(meta["dtype"])) for side in _SIDES]
-            self._offsets = np.load(path / "offsets.npy", mmap_mode="r", allow_pickle=False)
-            whole = self._offsets.shape == (meta["pairs"] + 1, 2) and all(
-                self._offsets[-1, k] == len(self._ids[k]) for k in range(2)
-            )
-        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+            self._ids = [_map_ids(path / f"{side}.ids", _DTYPES[meta["dtype"]]) for side in _SIDES]
+            self._offsets = np.lib.format.open_memmap(path / "offsets.npy", mode="r")
+            shape = (meta["pairs"] + 1, 2)
+            whole = self._offsets.dtype == np.int64 and self._offsets.shape == shape
+            whole = whole and self._offsets[-1].tolist() == [len(ids) for ids in self._ids]
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{path}: missing or damaged ({error}); run nmt build-vocab again") from None
         if not whole:
             raise ModelError(f"{path}: its files do not fit together; run nmt build-vocab again")
         if fingerprints is not None and fingerprints != self.fingerprints:
-            raise ModelError(
-                f"{path}: encoded with other vocabularies than the run's; run nmt build-vocab again"
-            )
+            raise ModelError(f"{path}: encoded with other vocabularies than the run's; run nmt build-vocab again")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -51,12 +49,12 @@ class ParallelCorpus:
 
     @property
     def lengths(self) -> Int32:
-        """Tokens of each sentence, int32 [N, 2]."""
+        """Count the tokens of each sentence, int32 [N, 2]."""
         lengths: Int32 = np.diff(self._offsets, axis=0).astype(np.int32)
         return lengths
 
 
-def _map_ids(path: Path, dtype: np.dtype[Any]) -> Ids:
+def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:
     """Map a file of ids; an empty one cannot be mapped."""
     return np.memmap(path, dtype, "r") if path.stat().st_size else np.empty(0, dtype)
 
@@ -65,7 +63,8 @@ def write_store(
     path: Path, pairs: Iterable[EncodedPair], vocab_sizes: tuple[int, int], fingerprints: tuple[str, str]
 ) -> int:
     """Write a store, whole or not at all; gives the number of pairs."""
-    dtype = np.uint16 if max(vocab_sizes) <= 2**16 else np.int32
+    width = "uint16" if max(vocab_sizes) <= 2**16 else "int32"
+    dtype = _DTYPES[width]
     with replacing(path) as part:
         part.mkdir()
         files = (part / "src.ids", part / "tgt.ids", part / "lengths")
@@ -76,7 +75,7 @@ def write_store(
                 lengths.write(np.asarray([len(src_ids), len(tgt_ids)], np.int32).tobytes())
         count = _write_offsets(part)
         src_print, tgt_print = fingerprints
-        meta = {"pairs": count, "dtype": np.dtype(dtype).name, "src": src_print, "tgt": tgt_print}
+        meta = {"pairs": count, "dtype": width, "src": src_print, "tgt": tgt_print}
         write_json(part / "meta.json", meta)
     return count
 

@@ -98,9 +98,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str], metrics: Iterabl
 def _score(name: str, hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     (result,), signature = bootstrap(name, [hypotheses], references)
     mean, half_width = cast(float, result.mean), cast(float, result.ci)  # a bootstrap always sets them
-    low, value, high = (
-        _within_range(name, number) for number in (mean - half_width, result.score, mean + half_width)
-    )
+    low, value, high = (_within_range(name, number) for number in (mean - half_width, result.score, mean + half_width))
     return Score(name, value, low, high, signature)
 
 
@@ -109,9 +107,7 @@ def _within_range(name: str, number: float) -> float:
     return min(ceiling, max(0.0, float(number)))
 
 
-def bootstrap(
-    name: str, systems: Sequence[Sequence[str]], references: Sequence[str]
-) -> tuple[list[Result], str]:
+def bootstrap(name: str, systems: Sequence[Sequence[str]], references: Sequence[str]) -> tuple[list[Result], str]:
     """Resample the test set 1000 times: one Result a system, and the signature.
 
     The systems after the first are compared with it and carry a p-value. PairedTest serves a single system
@@ -236,8 +232,7 @@ class Measured(Protocol):
 def by_metric(results: Iterable[Measured]) -> dict[str, dict[str, Any]]:
     """Turn results into JSON-able values: metric → its other fields."""
     return {
-        result.metric: {name: value for name, value in vars(result).items() if name != "metric"}
-        for result in results
+        result.metric: {name: value for name, value in vars(result).items() if name != "metric"} for result in results
     }
 
 

@@ -57,9 +57,7 @@ def compare(
     return [_compare(name, hypotheses, baseline, references) for name in metrics]
 
 
-def _compare(
-    name: str, hypotheses: Sequence[str], baseline: Sequence[str], references: Sequence[str]
-) -> Comparison:
+def _compare(name: str, hypotheses: Sequence[str], baseline: Sequence[str], references: Sequence[str]) -> Comparison:
     (before, after), signature = bootstrap(name, [baseline, hypotheses], references)
     difference = float(after.score - before.score)
     return Comparison(
@@ -107,9 +105,7 @@ def _parse_floor(text: str) -> tuple[str, float]:
     return name, value
 
 
-def check_gate(
-    scores: Sequence[Score], floors: Mapping[str, float], comparisons: Sequence[Comparison] = ()
-) -> None:
+def check_gate(scores: Sequence[Score], floors: Mapping[str, float], comparisons: Sequence[Comparison] = ()) -> None:
     """Hold scores to their bars, and `comparisons` to being not significantly worse than the baseline.
 
     A bar is a floor, for TER a ceiling. Raises GateError, one line with everything that does not hold;
@@ -117,9 +113,7 @@ def check_gate(
     """
     measured = {score.metric: score.value for score in scores}
     for name in [name for name in floors if name not in measured]:
-        raise ConfigError(
-            f"{name} has the bar {floors[name]:g} but was not measured; add it to evaluate.metrics"
-        )
+        raise ConfigError(f"{name} has the bar {floors[name]:g} but was not measured; add it to evaluate.metrics")
     missed = [_missed(name, measured[name], bar) for name, bar in floors.items()]
     lost = [_lost(comparison) for comparison in comparisons]
     failures = [failure for failure in missed + lost if failure]
@@ -158,9 +152,7 @@ def append_history(path: Path, record: Mapping[str, Any]) -> None:
             f"{path}: cannot append the scores ({error.strerror}); mend that or change evaluate.history"
         ) from None
     if written < len(line):
-        raise UserError(
-            f"{path}: only {written} of {len(line)} bytes were appended; free some space on the disk"
-        )
+        raise UserError(f"{path}: only {written} of {len(line)} bytes were appended; free some space on the disk")
 
 
 def _append(path: Path, line: bytes) -> int:

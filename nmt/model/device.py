@@ -19,9 +19,7 @@ def resolve_device(name: str) -> torch.device:
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"device={name}: this PyTorch sees no GPU; use device=auto or device=cpu")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ConfigError(
-            f"device={name}: there are only {torch.cuda.device_count()} GPUs, counted from cuda:0"
-        )
+        raise ConfigError(f"device={name}: there are only {torch.cuda.device_count()} GPUs, counted from cuda:0")
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise ConfigError("device=mps: this machine has no Apple GPU; use device=auto or device=cpu")
     return device
@@ -34,9 +32,7 @@ def resolve_precision(name: str, device: torch.device) -> Precision:
     Raises ConfigError for fp16 without a GPU.
     """
     if name == "fp16" and device.type != "cuda":
-        raise ConfigError(
-            f"precision=fp16 needs a CUDA GPU; on {device.type} use precision=auto, bf16 or fp32"
-        )
+        raise ConfigError(f"precision=fp16 needs a CUDA GPU; on {device.type} use precision=auto, bf16 or fp32")
     if name != "auto":
         return name  # type: ignore[return-value] # the schema allows no other
     if device.type == "cuda":

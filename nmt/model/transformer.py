@@ -110,9 +110,7 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(config.d_model, config.d_model, bias)
         self.attend = Attend(config.attention_dropout)
 
-    def forward(
-        self, x: Tensor, mask: Tensor | None, cache: LayerCache | None = None, length: int = 0
-    ) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None, cache: LayerCache | None = None, length: int = 0) -> Tensor:
         """x [N,T,d]; with a cache, x stands behind the `length` positions that it holds."""
         q, k, v = (split_heads(part, self.heads) for part in self.qkv(x).chunk(3, dim=-1))
         if cache is not None:

@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any, Protocol
 
 import sentencepiece
@@ -134,11 +135,7 @@ class SentencePiece:
         """Every piece that `encode` can give."""
         processor = self._processor
         ids = range(processor.get_piece_size())
-        return [
-            processor.id_to_piece(i)
-            for i in ids
-            if not processor.is_control(i) and not processor.is_unknown(i)
-        ]
+        return [processor.id_to_piece(i) for i in ids if not processor.is_control(i) and not processor.is_unknown(i)]
 
 
 def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:
@@ -157,15 +154,14 @@ def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:
         "hard_vocab_limit": False,
         "bos_id": -1,
         "eos_id": -1,
-        "input_sentence_size": SAMPLED_LINES,
-        "shuffle_input_sentence": True,
+        "shuffle_input_sentence": False,  # sentencepiece shuffles and samples otherwise in each process
         "num_threads": 1,  # more threads sum in another order and may give other pieces
         "minloglevel": 2,
     }
-    sentencepiece.set_random_generator_seed(1)  # else each process draws another sample
+    sampled = iter(_sample(lines, SAMPLED_LINES))
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(lines), model_writer=model, vocab_size=vocab_size, **options
+            sentence_iterator=sampled, model_writer=model, vocab_size=vocab_size, **options
         )
     except RuntimeError as error:
         needed = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
@@ -176,6 +172,18 @@ def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:
             f"others, needs a piece; set vocab_size={needed[1]} at the least"
         ) from None
     return model.getvalue()
+
+
+def _sample(lines: Iterable[str], size: int) -> list[str]:
+    """At most `size` of the lines, each with the same chance (Waterman's algorithm R), the same at every call."""
+    chance = Random(1)
+    kept: list[str] = []
+    for number, line in enumerate(lines):
+        if number < size:
+            kept.append(line)
+        elif (place := chance.randrange(number + 1)) < size:
+            kept[place] = line
+    return kept
 
 
 TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {

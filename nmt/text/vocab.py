@@ -161,9 +161,7 @@ def build_vocab(counts: Counter[str], size: int, min_frequency: int, spells: boo
     return Vocab([token for token, _ in words], [count for _, count in words])
 
 
-def _spelling(
-    counts: Counter[str], words: list[tuple[str, int]], min_frequency: int
-) -> list[tuple[str, int]]:
+def _spelling(counts: Counter[str], words: list[tuple[str, int]], min_frequency: int) -> list[tuple[str, int]]:
     """The characters that spell every word outside `words`, ranked."""
     known = {word for word, _ in words}
     characters: Counter[str] = Counter()

@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -39,7 +39,7 @@ class Progress:
     """Where training stands; with the weights and the optimizer's state, all that resuming needs."""
 
     update: int = 0
-    position: Position = Position()
+    position: Position = field(default_factory=Position)
     seconds: float = 0.0
     best: str = ""  # the checkpoint that scored best
     best_score: float = math.nan
@@ -54,7 +54,9 @@ class Progress:
     def from_json(cls, values: dict[str, Any]) -> "Progress":
         """Undo `as_json`."""
         score = values["best_score"]
-        return cls(**values | {"position": Position(**values["position"]), "best_score": math.nan if score is None else score})
+        return cls(
+            **values | {"position": Position(**values["position"]), "best_score": math.nan if score is None else score}
+        )
 
 
 class Trainer:
@@ -113,7 +115,11 @@ class Trainer:
         damaged: list[tuple[Path, str]] = []
         for folder in reversed(checkpoint.steps(self.run)):
             try:
-                read = checkpoint.read_meta(folder), checkpoint.load_weights(folder), checkpoint.load_training(folder)
+                read = (
+                    checkpoint.read_meta(folder),
+                    checkpoint.load_weights(folder),
+                    checkpoint.load_training(folder),
+                )
             except ModelError as error:
                 damaged.append((folder, str(error)))
                 continue
@@ -183,12 +189,12 @@ class Trainer:
         self._bad_updates = 0 if updated.applied else self._bad_updates + 1
         if updated.applied:
             return
-        self.log.say(f"update {update}: the gradient is not finite (loss {updated.loss}); it changes nothing")
+        self.log.say(f"the gradient of update {update} is not finite (loss {updated.loss}); it changes nothing")
         if self._bad_updates == _BAD_IN_A_ROW:
             good = checkpoint.steps(self.run)
             kept = f"the last good checkpoint is {good[-1]}" if good else "there is no checkpoint yet"
             raise UserError(
-                f"update {update}: {_BAD_IN_A_ROW} gradients in a row were not finite; {kept}; "
+                f"{_BAD_IN_A_ROW} gradients in a row, up to update {update}, were not finite; {kept}; "
                 f"lower train.peak_lr or set train.precision=fp32"
             )
 
@@ -202,7 +208,12 @@ class Trainer:
         loss = sum(u.loss * u.tokens for u in self._since_log) / tokens
         elapsed = time.monotonic() - self._log_time
         rate = learning_rate(train, self.config.model.d_model, update)
-        values = {"loss": loss, "tokens_per_second": tokens / elapsed, "lr": rate, "gradient_norm": last.gradient_norm}
+        values = {
+            "loss": loss,
+            "tokens_per_second": tokens / elapsed,
+            "lr": rate,
+            "gradient_norm": last.gradient_norm,
+        }
         self.log.record("train", update, epoch=self.progress.position.epoch, **values)
         if not self.log.has_bar:
             self.log.say(
@@ -298,7 +309,9 @@ class Trainer:
         finally:
             checkpoint.put_weights(self.model, trained, self.run.checkpoints)
         better = self._better(scores[train.early_stop])
-        self.log.say(f"the average of {len(members)} checkpoints is {'better' if better else 'no better'} than the best")
+        self.log.say(
+            f"the average of {len(members)} checkpoints is {'better' if better else 'no better'} than the best"
+        )
         if better:
             folder = checkpoint.save(self.run, name, mean, Meta(self.progress.update, self.fingerprints, scores))
             checkpoint.mark_best(self.run, folder)

@@ -67,7 +67,9 @@ def summed_loss(model: Transformer, batch: Batch, smoothing: float) -> Tensor:
     """Cross-entropy summed over the batch's target tokens, with label smoothing (Szegedy et al., 2016) over V."""
     states = model.decode_states(batch.tgt_in, model.encode(batch.src))
     logits = model.project(states.flatten(0, 1)[batch.kept])  # [n,V]: padding is not even projected
-    return F.cross_entropy(logits.float(), batch.tgt_out.flatten()[batch.kept], reduction="sum", label_smoothing=smoothing)
+    return F.cross_entropy(
+        logits.float(), batch.tgt_out.flatten()[batch.kept], reduction="sum", label_smoothing=smoothing
+    )
 
 
 class Updater:

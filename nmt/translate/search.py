@@ -59,9 +59,7 @@ def sample(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest
         if config.top_k:
             top = log_probs.topk(min(config.top_k, log_probs.shape[1]), dim=1)
             log_probs = torch.full_like(log_probs, -math.inf).scatter(1, top.indices, top.values)
-        below = log_probs - log_probs.amax(
-            dim=1, keepdim=True
-        )  # the likeliest stays at 0, however cold it is
+        below = log_probs - log_probs.amax(dim=1, keepdim=True)  # the likeliest stays at 0, however cold it is
         return torch.multinomial((below / config.temperature).softmax(dim=1), 1).squeeze(1)
 
     return _walk(stepper, limits, config, draw)

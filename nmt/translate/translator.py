@@ -49,9 +49,7 @@ class Translation:
 class Translator:
     """A model with its two sides and a way of searching."""
 
-    def __init__(
-        self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision
-    ) -> None:
+    def __init__(self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision) -> None:
         self.model, self.src, self.tgt, self.search, self.precision = model, src, tgt, search, precision
         self.device = next(model.parameters()).device
 
@@ -60,10 +58,7 @@ class Translator:
         parts = [self._parts(line) for line in lines]
         encoded = [self.src.encode(part) for line in parts for part in line]
         found = iter(self._search_all(encoded))
-        return [
-            self._translation(line, list(islice(found, len(of))))
-            for line, of in zip(lines, parts, strict=True)
-        ]
+        return [self._translation(line, list(islice(found, len(of)))) for line, of in zip(lines, parts, strict=True)]
 
     def _parts(self, line: str) -> list[str]:
         text = normalize(line, self.src.language)

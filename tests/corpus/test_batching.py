@@ -42,9 +42,7 @@ def test_every_pair_is_in_an_epoch_once(lengths: Int32, batch_tokens: int, seed:
 
 
 @given(LENGTHS, TOKENS, SEEDS)
-def test_no_batch_but_a_single_pair_is_larger_than_it_may_be(
-    lengths: Int32, batch_tokens: int, seed: int
-) -> None:
+def test_no_batch_but_a_single_pair_is_larger_than_it_may_be(lengths: Int32, batch_tokens: int, seed: int) -> None:
     for batch in plan_epoch(lengths, batch_tokens, seed, 0):
         with_end = lengths[batch] + 1
         assert len(batch) * with_end.max() <= batch_tokens or len(batch) == 1
@@ -52,9 +50,7 @@ def test_no_batch_but_a_single_pair_is_larger_than_it_may_be(
 
 @given(LENGTHS, TOKENS, SEEDS, st.integers(0, 1000))
 @settings(max_examples=30)
-def test_a_plan_is_a_function_of_its_arguments(
-    lengths: Int32, batch_tokens: int, seed: int, epoch: int
-) -> None:
+def test_a_plan_is_a_function_of_its_arguments(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> None:
     before = lengths.copy()
     first = as_lists(plan_epoch(lengths, batch_tokens, seed, epoch))
     np.random.default_rng().random()
@@ -65,9 +61,7 @@ def test_a_plan_is_a_function_of_its_arguments(
 
 def test_another_seed_and_another_epoch_are_another_order_of_other_batches() -> None:
     lengths = realistic(2000)
-    plans = [
-        as_lists(plan_epoch(lengths, 500, seed, epoch)) for seed, epoch in ((1, 0), (1, 1), (2, 0), (0, 1))
-    ]
+    plans = [as_lists(plan_epoch(lengths, 500, seed, epoch)) for seed, epoch in ((1, 0), (1, 1), (2, 0), (0, 1))]
     for i, plan in enumerate(plans):
         for other in plans[:i]:
             assert plan != other
@@ -87,8 +81,7 @@ def test_little_of_an_epoch_is_padding(count: int, batch_tokens: int) -> None:
     lengths = realistic(count)
     real = int((lengths + 1).sum())
     padded = sum(
-        len(batch) * int((lengths[batch] + 1).max(axis=0).sum())
-        for batch in plan_epoch(lengths, batch_tokens, 1, 0)
+        len(batch) * int((lengths[batch] + 1).max(axis=0).sum()) for batch in plan_epoch(lengths, batch_tokens, 1, 0)
     )
     assert 1 - real / padded <= 0.08
 
@@ -138,17 +131,13 @@ def assert_layout(batch: Batch, pairs: list[tuple[list[int], list[int]]]) -> Non
         width = max(map(len, complete))
         assert rows(tensor) == [row + [PAD] * (width - len(row)) for row in complete]
         assert tensor.dtype == torch.int64
-    assert batch.tgt_out.flatten()[batch.kept].tolist() == [
-        token for _, tgt in pairs for token in (*tgt, EOS)
-    ]
+    assert batch.tgt_out.flatten()[batch.kept].tolist() == [token for _, tgt in pairs for token in (*tgt, EOS)]
     assert batch.tgt_in.flatten()[batch.kept].tolist() == [token for _, tgt in pairs for token in (BOS, *tgt)]
     assert batch.tokens == sum(len(tgt) + 1 for _, tgt in pairs)
 
 
 @given(PAIRS, st.sampled_from([np.uint16, np.int32]))
-def test_a_batch_is_its_pairs_with_begin_end_and_padding(
-    pairs: list[tuple[list[int], list[int]]], dtype: type
-) -> None:
+def test_a_batch_is_its_pairs_with_begin_end_and_padding(pairs: list[tuple[list[int], list[int]]], dtype: type) -> None:
     sources, targets = ([np.array(ids, dtype) for ids in side] for side in zip(*pairs, strict=True))
     assert_layout(collate(sources, targets), pairs)
 

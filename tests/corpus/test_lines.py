@@ -62,9 +62,7 @@ def test_a_byte_order_mark_later_in_the_file_is_a_character(tmp_path: Path) -> N
         ("x.zh.gz", b"ok\n\xff\n", "x.zh.gz:2: not UTF-8 at byte 3 of the unzipped text"),
     ],
 )
-def test_undecodable_bytes_are_named_by_line_and_offset(
-    tmp_path: Path, name: str, data: bytes, message: str
-) -> None:
+def test_undecodable_bytes_are_named_by_line_and_offset(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     path = put(tmp_path / name, data)
     with pytest.raises(DataError) as caught:
         list(read_lines(path))
@@ -131,9 +129,7 @@ def test_a_jsonl_is_keyed_by_sides_or_by_languages(tmp_path: Path) -> None:
         ("x.jsonl", "[" * 100_000 + "\n", "x.jsonl:1: not JSON"),
     ],
 )
-def test_a_record_that_is_no_pair_is_named_by_line(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
+def test_a_record_that_is_no_pair_is_named_by_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     read = read_tsv if name.endswith(".tsv") else read_jsonl
     path = put(tmp_path / name, text.encode())
     with pytest.raises(DataError) as caught:
@@ -143,9 +139,7 @@ def test_a_record_that_is_no_pair_is_named_by_line(
 
 
 @given(st.lists(st.builds(SentencePair, PLAIN_LINE, PLAIN_LINE)))
-def test_written_pairs_are_read_back(
-    tmp_path_factory: pytest.TempPathFactory, pairs: list[SentencePair]
-) -> None:
+def test_written_pairs_are_read_back(tmp_path_factory: pytest.TempPathFactory, pairs: list[SentencePair]) -> None:
     folder = tmp_path_factory.mktemp("written")
     with writing_pairs(folder / "x.en", folder / "x.zh") as write:
         for pair in pairs:

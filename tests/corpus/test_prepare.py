@@ -30,9 +30,7 @@ BAD: Pairs = [
 
 def sentences(count: int, start: int = 0) -> Pairs:
     numbers = range(start, start + count)
-    return [
-        (f"I have {n} apples, she has {n % 7} pears.", f"我有{n}个苹果，她有{n % 7}个梨。") for n in numbers
-    ]
+    return [(f"I have {n} apples, she has {n % 7} pears.", f"我有{n}个苹果，她有{n % 7}个梨。") for n in numbers]
 
 
 def write_corpus(folder: Path, name: str, pairs: Iterable[tuple[str, str]]) -> Path:
@@ -53,9 +51,7 @@ def prepared(run: Path, data: dict[str, Any], **settings: Any) -> tuple[dict[str
 
 
 def written(run: Path, split: str) -> Pairs:
-    sides = [
-        (run / "data" / f"{split}.{language}").read_text("utf-8").split("\n") for language in ("en", "zh")
-    ]
+    sides = [(run / "data" / f"{split}.{language}").read_text("utf-8").split("\n") for language in ("en", "zh")]
     assert all(side.pop() == "" for side in sides)
     return list(zip(*sides, strict=True))
 
@@ -224,9 +220,7 @@ def test_paths_are_relative_to_the_current_folder(tmp_path: Path, monkeypatch: p
     write_corpus(tmp_path / "in", "train", sentences(5))
     monkeypatch.chdir(tmp_path)
     assert prepared(Path("run"), {"path": "in"})[1]["train"] == sentences(5)
-    assert prepared(Path("run"), {"corpora": [{"src": "in/*.en", "tgt": "in/*.zh"}]})[1][
-        "train"
-    ] == sentences(5)
+    assert prepared(Path("run"), {"corpora": [{"src": "in/*.en", "tgt": "in/*.zh"}]})[1]["train"] == sentences(5)
 
 
 def test_a_folder_may_hold_zipped_files(tmp_path: Path) -> None:
@@ -248,9 +242,7 @@ TRADITIONAL = ("We came from there.", "我們從那裡來。")
         ("convert", [(TRADITIONAL[0], "我们从那里来。")]),
     ],
 )
-def test_traditional_characters_are_kept_dropped_or_converted(
-    tmp_path: Path, choice: str, train: Pairs
-) -> None:
+def test_traditional_characters_are_kept_dropped_or_converted(tmp_path: Path, choice: str, train: Pairs) -> None:
     pytest.importorskip("opencc")
     folder = write_corpus(tmp_path / "in", "train", [*sentences(2), TRADITIONAL])
     splits = prepared(tmp_path / "run", {"path": str(folder)}, traditional=choice, **NO_SPLITS)[1]
@@ -348,9 +340,7 @@ def test_a_report_that_is_damaged_is_not_current(tmp_path: Path, report: str) ->
 def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "CHUNK", 100)
     monkeypatch.setattr(parallel, "_WORTH_IT", 100)
-    long = [
-        (f"{src} {'Yes, my word. ' * 15}", f"{tgt}{'是的，我的话。' * 15}") for src, tgt in sentences(2000)
-    ]
+    long = [(f"{src} {'Yes, my word. ' * 15}", f"{tgt}{'是的，我的话。' * 15}") for src, tgt in sentences(2000)]
     folder = write_corpus(tmp_path / "in", "few", long[:500])
     write_corpus(folder, "many", long)
     peaks = []

@@ -1,6 +1,7 @@
 import json
 import pickle
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ def stored(path: Path, pairs: list[EncodedPair], vocab_sizes: tuple[int, int] = 
 
 
 @given(st.data(), st.sampled_from([5, 256, 2**16, 2**16 + 1, 10**6]), st.sampled_from([5, 2**16, 10**6]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_what_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, src_size: int, tgt_size: int
 ) -> None:
@@ -85,9 +86,7 @@ def test_a_new_store_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("found", [("source-print", "other"), ("other", "target-print"), PRINTS[::-1]])
 def test_a_store_of_other_vocabularies_is_refused(tmp_path: Path, found: tuple[str, str]) -> None:
     stored(tmp_path / "train", [([1], [2])])
-    with pytest.raises(
-        ModelError, match="train: encoded with other vocabularies.*; run nmt build-vocab again"
-    ):
+    with pytest.raises(ModelError, match="train: encoded with other vocabularies than the run's; run nmt build-vocab"):
         ParallelCorpus(tmp_path / "train", found)
 
 
@@ -119,7 +118,7 @@ def test_a_store_without_one_of_its_files_is_refused(store: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("kept", [0.0, 0.3, 0.99])
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.9])
 def test_a_truncated_file_is_refused(store: Path, name: str, kept: float) -> None:
     whole = (store / name).read_bytes()
     (store / name).write_bytes(whole[: int(kept * len(whole))])
@@ -127,16 +126,12 @@ def test_a_truncated_file_is_refused(store: Path, name: str, kept: float) -> Non
 
 
 def npz() -> bytes:
-    from io import BytesIO
-
     file = BytesIO()
     np.savez(file, offsets=np.zeros((3, 2), np.int64))
     return file.getvalue()
 
 
 def npy(array: np.ndarray) -> bytes:
-    from io import BytesIO
-
     file = BytesIO()
     np.save(file, array)
     return file.getvalue()
@@ -165,6 +160,7 @@ META = {"pairs": 2, "dtype": "uint16", "src": PRINTS[0], "tgt": PRINTS[1]}
         ("meta.json", json.dumps(META | {"dtype": "int32"}).encode()),
         ("meta.json", json.dumps(META | {"dtype": "object"}).encode()),
         ("meta.json", json.dumps(META | {"dtype": "nothing"}).encode()),
+        ("meta.json", json.dumps(META | {"dtype": "float16"}).encode()),
         ("meta.json", json.dumps(META | {"dtype": None}).encode()),
     ],
 )

@@ -62,9 +62,7 @@ def sacrebleu_command(folder: Path, hypotheses, references, *options, **environm
     for name, text in (("hyp", hypotheses), ("ref", references)):
         (folder / name).write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
     command = [sys.executable, "-m", "sacrebleu", "ref", "-i", "hyp", *options, "-w", "4", "--confidence"]
-    done = subprocess.run(
-        command, cwd=folder, check=True, capture_output=True, env={**os.environ, **environment}
-    )
+    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, env={**os.environ, **environment})
     return json.loads(done.stdout)
 
 
@@ -117,9 +115,7 @@ def test_the_value_lies_in_its_interval():
         assert found.low < found.value < found.high
 
 
-@pytest.mark.parametrize(
-    ("metric", "perfect"), [("bleu", 100), ("bleu_width", 100), ("chrf", 100), ("ter", 0)]
-)
+@pytest.mark.parametrize(("metric", "perfect"), [("bleu", 100), ("bleu_width", 100), ("chrf", 100), ("ter", 0)])
 def test_a_copy_of_the_reference_is_perfect(metric, perfect):
     [found] = score(REFERENCES, REFERENCES, [metric])
     assert (found.value, found.low, found.high) == pytest.approx((perfect, perfect, perfect))
@@ -228,9 +224,7 @@ def test_segmented_lines_are_told_from_plain_ones():
 
 def test_a_segmented_hypothesis_is_an_error_and_not_a_number():
     segmented = [" ".join(line) for line in HYPOTHESES]
-    with pytest.raises(
-        DataError, match=r"100% of the hypothesis lines are segmented.*join the Chinese tokens"
-    ):
+    with pytest.raises(DataError, match=r"100% of the hypothesis lines are segmented.*join the Chinese tokens"):
         check_hypotheses(segmented, REFERENCES)
 
 

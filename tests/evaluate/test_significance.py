@@ -46,9 +46,7 @@ def sacrebleu_paired(folder, system, baseline, references, *options) -> list[flo
         (folder / name).write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
     # not `-f json`: it fails for chrF and TER in sacrebleu 2.6
     command = [sys.executable, "-m", "sacrebleu", "ref", "-i", "base", "sys", "--paired-bs", "-f", "latex"]
-    done = subprocess.run(
-        [*command, "-w", "4", *options], cwd=folder, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run([*command, "-w", "4", *options], cwd=folder, check=True, capture_output=True, text=True)
     return [float(number) for number in re.findall(r"(?:& +|p = )(\d+\.\d{4})", done.stdout)]
 
 
@@ -76,9 +74,7 @@ def test_bleu_width_compares_folded_texts():
 
 def test_a_comparison_holds_the_same_values_as_the_scores():
     ours, theirs = score(BAD, REFERENCES, METRICS), score(GOOD, REFERENCES, METRICS)
-    for comparison, system, baseline in zip(
-        compare(BAD, GOOD, REFERENCES, METRICS), ours, theirs, strict=True
-    ):
+    for comparison, system, baseline in zip(compare(BAD, GOOD, REFERENCES, METRICS), ours, theirs, strict=True):
         assert (comparison.metric, comparison.value) == (system.metric, system.value)
         assert comparison.baseline == baseline.value
         assert comparison.difference == pytest.approx(system.value - baseline.value)

@@ -61,9 +61,7 @@ def test_weights_times_values_are_what_attention_gave_in_the_fast_path(model):
 
 def test_a_model_that_looks_by_content_is_seen_to_align():
     """Queries and keys are the bare embeddings here: each target word must find its source word."""
-    config = tiny(
-        encoder_layers=1, decoder_layers=1, heads=1, scale="none", tie_embeddings="all", norm="post"
-    )
+    config = tiny(encoder_layers=1, decoder_layers=1, heads=1, scale="none", tie_embeddings="all", norm="post")
     model = build(config, 23, 23)
     with torch.no_grad():
         for parameter in model.parameters():

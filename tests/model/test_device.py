@@ -11,9 +11,7 @@ CPU, GPU, APPLE = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 def machine(monkeypatch):
     """A machine that has what it is told to have."""
 
-    def have(
-        gpus: int = 0, apple: bool = False, gpu_bf16: bool = False, amx: bool = False, avx: bool = False
-    ):
+    def have(gpus: int = 0, apple: bool = False, gpu_bf16: bool = False, amx: bool = False, avx: bool = False):
         monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: gpu_bf16)

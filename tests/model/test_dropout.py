@@ -72,9 +72,7 @@ def test_the_gradient_is_the_mask():
     assert torch.equal(x.grad == 0, out == 0)
 
 
-@given(
-    st.lists(st.integers(0, 5), max_size=4), st.sampled_from([torch.float32, torch.float64, torch.bfloat16])
-)
+@given(st.lists(st.integers(0, 5), max_size=4), st.sampled_from([torch.float32, torch.float64, torch.bfloat16]))
 def test_shape_and_type_are_kept(shape, dtype):
     out = dropped(0.5, torch.ones(shape, dtype=dtype))
     assert (out.shape, out.dtype) == (torch.Size(shape), dtype)

@@ -24,9 +24,7 @@ JADORE = """
 model: {norm: post, bias: feed_forward, embedding_norm: true, tie_embeddings: target, max_length: 200}
 train: {schedule: noam, peak_lr: 2.0, warmup: 4000, optimizer: adam, clip_norm: 0}
 """
-JADORE_SHARED = "shared_vocab: true" + JADORE.replace("target", "all").replace(
-    "bias:", "scale: output, bias:"
-)
+JADORE_SHARED = "shared_vocab: true" + JADORE.replace("target", "all").replace("bias:", "scale: output, bias:")
 ANNOTATED = """
 model: {norm: pre, tie_embeddings: none, output_bias: true}
 train: {schedule: noam, peak_lr: 1.0, warmup: 3000, optimizer: adam, label_smoothing: 0.1}
@@ -168,9 +166,7 @@ def jadores_parameters(d: int, ff: int, layers: int, src: int, tgt: int, shared:
     return tgt * d + (0 if shared else src * d) + stack + 2 * norm
 
 
-@pytest.mark.parametrize(
-    ("system", "shared"), [(JADORE, False), (JADORE_SHARED, True)], ids=["apart", "shared"]
-)
+@pytest.mark.parametrize(("system", "shared"), [(JADORE, False), (JADORE_SHARED, True)], ids=["apart", "shared"])
 def test_jadores_model_has_its_parameters(system, shared, tmp_path):
     config = load(system, tmp_path)
     tokens = (9521, 9521) if shared else (9521, 7853)
@@ -203,9 +199,7 @@ def test_the_annotated_transformer_has_its_parameters(tmp_path):
 
 
 def test_chinese_nmt_is_the_same_model_over_32000_subwords_a_side(tmp_path):
-    overrides = [
-        f"{side}.{key}" for side in ("src", "tgt") for key in ("tokenizer=sentencepiece", "vocab_size=32000")
-    ]
+    overrides = [f"{side}.{key}" for side in ("src", "tgt") for key in ("tokenizer=sentencepiece", "vocab_size=32000")]
     config = load(ANNOTATED, tmp_path, *overrides, "train.label_smoothing=0", "search.beam_size=3")
     assert parameters(config, 32000, 32000) == annotated_parameters(512, 2048, 6, 32000, 32000)
 
@@ -231,9 +225,7 @@ def test_the_nano_model_has_no_bias_at_all(tmp_path):
 def test_the_nano_model_evaluates_by_the_fused_kernel(tmp_path, monkeypatch):
     model = build(load(NANO, tmp_path, *SMALL).model, 23, 23)
     calls, fused = [], F.scaled_dot_product_attention
-    monkeypatch.setattr(
-        F, "scaled_dot_product_attention", lambda *a, **k: (calls.append(1), fused(*a, **k))[1]
-    )
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: (calls.append(1), fused(*a, **k))[1])
     model(*random_batch([(3, 4)]))
     assert len(calls) == 2 + 2 * 2
 

@@ -34,9 +34,7 @@ VARIANTS = [
     pytest.param(tiny(norm="post", final_norm=True), id="post-norm with a final norm"),
     pytest.param(tiny(final_norm=False), id="pre-norm without a final norm"),
     pytest.param(tiny(activation="gelu", bias="none"), id="gelu, no biases"),
-    pytest.param(
-        tiny(bias="feed_forward", norm="post", embedding_norm=True), id="biases in feed-forward only"
-    ),
+    pytest.param(tiny(bias="feed_forward", norm="post", embedding_norm=True), id="biases in feed-forward only"),
     pytest.param(tiny(positions="learned", scale="none"), id="learned positions"),
     pytest.param(tiny(tie_embeddings="none", output_bias=True, scale="output"), id="untied, output bias"),
 ]
@@ -165,13 +163,11 @@ def test_decoding_in_pieces_is_decoding_the_whole(pieces):
 
 def one_by_one(model: Transformer, sources: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
     """The logits after each path, every row decoded alone and whole: no cache, no beams, no padding."""
-    return torch.stack(
-        [model(src[None], path[None])[0, -1] for src, path in zip(sources, paths, strict=True)]
-    )
+    return torch.stack([model(src[None], path[None])[0, -1] for src, path in zip(sources, paths, strict=True)])
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_beams_that_are_reordered_and_sentences_that_leave_decode_as_if_alone(data):
     model = build(data.draw(st.sampled_from([tiny(), tiny(norm="post", positions="learned")])))
     beams = data.draw(st.integers(1, 4))

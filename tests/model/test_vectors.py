@@ -48,10 +48,7 @@ def test_known_tokens_take_their_vectors_and_the_others_keep_their_start(text, w
 
 
 def test_a_token_that_holds_spaces_is_read_whole(write, embedding):
-    assert (
-        read_vectors(write("the 9 9 9\nx 9 9 9\na b 1 2 3\na b c 4 5 6\n. . . 7 8 9\n"), VOCAB, embedding)
-        == 1
-    )
+    assert read_vectors(write("the 9 9 9\nx 9 9 9\na b 1 2 3\na b c 4 5 6\n. . . 7 8 9\n"), VOCAB, embedding) == 1
     assert embedding.weight[5].tolist() == [1, 2, 3]
 
 

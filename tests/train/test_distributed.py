@@ -34,12 +34,28 @@ def losses(run_dir: Path) -> list[float]:
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
 def test_two_ranks_equal_one_process_with_the_same_global_batch(corpus: Path, tmp_path: Path) -> None:
-    settings = ["train", f"data.path={corpus}", *TINY, "train.log_every=1", "train.updates=8", "train.average=0"]
+    settings = [
+        "train",
+        f"data.path={corpus}",
+        *TINY,
+        "train.log_every=1",
+        "train.updates=8",
+        "train.average=0",
+    ]
     alone = [sys.executable, "-m", "nmt", *settings, "run_dir=alone", "train.accumulate=2"]
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", f"--master-port={free_port()}"]
+    torchrun = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node=2",
+        f"--master-port={free_port()}",
+    ]
     run(alone, tmp_path)
     run([*torchrun, "-m", "nmt", *settings, "run_dir=together"], tmp_path)
     assert losses(tmp_path / "together") == pytest.approx(losses(tmp_path / "alone"), rel=LOSS_TOLERANCE)
-    weights = [load_file(tmp_path / name / "checkpoints" / "step-00000008" / "model.safetensors") for name in ("alone", "together")]
+    weights = [
+        load_file(tmp_path / name / "checkpoints" / "step-00000008" / "model.safetensors")
+        for name in ("alone", "together")
+    ]
     for key, tensor in weights[0].items():
         torch.testing.assert_close(weights[1][key], tensor, rtol=1e-3, atol=1e-4)

@@ -87,10 +87,17 @@ def test_the_loss_is_smoothed_cross_entropy_over_what_is_no_padding(smoothing: f
 
 def test_the_gradient_is_clipped_to_its_norm() -> None:
     model = small_model()
-    updater = Updater(config(clip_norm=0.01, optimizer="adam", warmup=1, peak_lr=1.0), model, "fp32", World(0, 1, torch.device("cpu")))
+    updater = Updater(
+        config(clip_norm=0.01, optimizer="adam", warmup=1, peak_lr=1.0),
+        model,
+        "fp32",
+        World(0, 1, torch.device("cpu")),
+    )
     norms = []
     updater.optimizer.register_step_pre_hook(
-        lambda *_: norms.append(math.sqrt(sum(float(p.grad.square().sum()) for p in model.parameters() if p.grad is not None)))
+        lambda *_: norms.append(
+            math.sqrt(sum(float(p.grad.square().sum()) for p in model.parameters() if p.grad is not None))
+        )
     )
     batch = some_batch()
     updated = updater.apply(1, [batch], batch.tokens)  # type: ignore[list-item, attr-defined]

@@ -83,9 +83,7 @@ def score_of(log_probs: Table, ids: list[int], alpha: float) -> float:
     return log_prob_of(log_probs, ids) * (5 + 1) ** alpha / (5 + len(ids) + 1) ** alpha
 
 
-def every_hypothesis(
-    log_probs: Table, tokens: int, limit: int, alpha: float
-) -> list[tuple[float, list[int]]]:
+def every_hypothesis(log_probs: Table, tokens: int, limit: int, alpha: float) -> list[tuple[float, list[int]]]:
     """All target sequences of at most `limit` tokens that are possible, best first."""
     words = [token for token in range(tokens) if token != EOS]
     sequences = [list(ids) for length in range(limit + 1) for ids in product(words, repeat=length)]
@@ -170,9 +168,7 @@ def test_a_narrow_beam_is_the_one_of_the_book(
 
 @given(st.integers(0, 10**6), LENGTHS)
 @settings(max_examples=60, deadline=None)
-def test_greedy_takes_the_likeliest_token_until_it_is_eos_or_the_limit_is_reached(
-    seed: int, limits: list[int]
-) -> None:
+def test_greedy_takes_the_likeliest_token_until_it_is_eos_or_the_limit_is_reached(seed: int, limits: list[int]) -> None:
     tables = [table(seed + b, tokens=6) for b in range(len(limits))]
     for log_probs, limit, found in zip(tables, limits, search("greedy", tables, limits), strict=True):
         path: list[int] = []

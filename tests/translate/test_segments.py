@@ -57,9 +57,7 @@ def fewest_groups(sentences: list[str], limit: int) -> int:
     return fewest[-1]
 
 
-SENTENCE = st.builds(
-    str.__add__, st.text("abc ,", max_size=8).map(lambda s: f"x{s}x"), st.sampled_from(".!?…")
-)
+SENTENCE = st.builds(str.__add__, st.text("abc ,", max_size=8).map(lambda s: f"x{s}x"), st.sampled_from(".!?…"))
 
 
 @given(st.lists(SENTENCE.map(lambda s: re.sub(" +", " ", s)), min_size=1, max_size=10), st.integers(12, 40))

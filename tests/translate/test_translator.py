@@ -27,9 +27,7 @@ BLANK = ["", " ", "\t \u3000", "\u200b"]
 def side(language: str, tokens: str | list[str]) -> Side:
     """A side of characters (zh) or of words between spaces (en)."""
     tokenizer = Char() if language == "zh" else Plain()
-    return Side(
-        language, tokenizer, Vocab(tokens, [1] * len(tokens)), lowercase=False, spells=True, identity=""
-    )
+    return Side(language, tokenizer, Vocab(tokens, [1] * len(tokens)), lowercase=False, spells=True, identity="")
 
 
 CHINESE, ENGLISH = side("zh", HAN), side("en", WORDS)
@@ -135,9 +133,7 @@ def test_no_lines_are_no_translations() -> None:
 
 @given(SENTENCE, st.integers(2, 6))
 @settings(max_examples=40, deadline=None)
-def test_parts_of_a_line_are_joined_by_spaces_where_the_language_writes_them(
-    line: str, max_length: int
-) -> None:
+def test_parts_of_a_line_are_joined_by_spaces_where_the_language_writes_them(line: str, max_length: int) -> None:
     (found,) = echo(ENGLISH, max_length).translate([line])
     assert found.text == line
 
@@ -206,9 +202,7 @@ def test_a_part_with_few_translations_lends_its_last_to_the_later_ranks() -> Non
     model.logits.data[EOS, EOS + 1 :] = -torch.inf  # nothing but the end is possible after the source's end,
     model.logits.data[4, 5:] = -torch.inf  # and for 天 nothing but 天 or the end
     wide = translator(model, CHINESE, CHINESE, n_best=4, beam_size=4)
-    few, many, joined = (
-        [c.text for c in found.n_best] for found in wide.translate(["天天", "地地", "天天地地"])
-    )
+    few, many, joined = ([c.text for c in found.n_best] for found in wide.translate(["天天", "地地", "天天地地"]))
     assert sorted(few) == ["", "天", "天天"]
     assert len(many) == 4
     assert joined == [start + end for start, end in zip([*few, few[-1]], many, strict=True)]
@@ -276,9 +270,7 @@ def test_the_model_loaded_is_the_one_named_else_the_best_else_the_last(
     config = tiny_config(corpus, run.path)
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     (first, one), (second, two) = (keep(run, corpus, update) for update in (1, 2))
-    by_one, by_two = (
-        Translator(model, src, tgt, config.search, "fp32").translate(LINES) for model in (one, two)
-    )
+    by_one, by_two = (Translator(model, src, tgt, config.search, "fp32").translate(LINES) for model in (one, two))
     assert by_one != by_two
 
     def loaded(named: Path | None = None) -> list[Translation]:
@@ -291,9 +283,7 @@ def test_the_model_loaded_is_the_one_named_else_the_best_else_the_last(
 
 
 @pytest.mark.parametrize("name", ["src", "tgt"])
-def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(
-    untrained: tuple[RunDir, Path], name: str
-) -> None:
+def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(untrained: tuple[RunDir, Path], name: str) -> None:
     run, corpus = untrained
     vocab = run.path / f"vocab.{name}.tsv"
     vocab.write_text(vocab.read_text("utf-8") + "new\t1\n", "utf-8")

@@ -1,0 +1,332 @@
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.config import Config
+from nmt.corpus import encode, parallel
+from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
+from nmt.corpus.store import ParallelCorpus
+from nmt.errors import ConfigError, DataError
+from nmt.run_dir import SPLITS, RunDir, SideName, read_json
+from nmt.text.side import load_side
+
+Texts = dict[str, tuple[list[str], list[str]]]  # split → lines of both sides
+SIDES: tuple[SideName, SideName] = ("src", "tgt")
+TEXTS: Texts = {
+    "train": (
+        ["I like tea .", "You like milk .", "I see a Cat , a dog and Tom .", "tea tea Tea"] * 5 + ["Zebra"],
+        ["我喜欢茶。", "你喜欢牛奶。", "我看见一只猫、一条狗和Tom。", "茶 茶 茶"] * 5 + ["斑马"],
+    ),
+    "dev": (["I like Zoe ."], ["我喜欢佐伊。"]),
+    "test": ([], []),
+}
+
+
+def write(run: RunDir, texts: Texts, prepared: str = "{}") -> None:
+    """What `prepare` leaves in a run."""
+    for split, sides in texts.items():
+        for language, lines in zip(("en", "zh"), sides, strict=True):
+            path = run.text(split, language)  # type: ignore[arg-type]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    run.prepare_report.write_text(prepared)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDir:
+    run = RunDir(tmp_path / "run")
+    write(run, TEXTS)
+    return run
+
+
+def settings(src: dict[str, Any] | None = None, tgt: dict[str, Any] | None = None, **others: Any) -> Config:
+    """Words between spaces, and characters, none of them spelled; and what is given."""
+    plain = {"tokenizer": "plain", "unknown": "unk"} | (src or {})
+    char = {"tokenizer": "char", "unknown": "unk"} | (tgt or {})
+    return Config.model_validate({"src": plain, "tgt": char, **others})
+
+
+def words(lines: list[str]) -> list[list[str]]:
+    return [line.split() for line in lines]
+
+
+def characters(lines: list[str]) -> list[list[str]]:
+    return [list(line.replace(" ", "▁")) for line in lines]
+
+
+def count(rows: list[list[str]]) -> Counter[str]:
+    return Counter(token for row in rows for token in row)
+
+
+def listed(run: RunDir, name: SideName) -> list[tuple[str, int]]:
+    """A vocabulary's file without the four specials that begin it."""
+    rows = [line.split("\t") for line in run.vocab(name).read_text("utf-8").splitlines()]
+    assert rows[:4] == [["<pad>", "0"], ["<unk>", "0"], ["<bos>", "0"], ["<eos>", "0"]]
+    return [(token, int(seen)) for token, seen in rows[4:]]
+
+
+def by_frequency(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def test_a_vocabulary_lists_every_token_with_its_count(run: RunDir) -> None:
+    build_vocabularies(settings(), run)
+    src, tgt = TEXTS["train"]
+    assert listed(run, "src") == by_frequency(count(words(src)))
+    assert listed(run, "tgt") == by_frequency(count(characters(tgt)))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"vocab_size": 3}, lambda counts: by_frequency(counts)[:3]),
+        ({"min_frequency": 2}, lambda counts: [item for item in by_frequency(counts) if item[1] > 1]),
+        ({"lowercase": True}, lambda counts: by_frequency(count([[t.lower()] * n for t, n in counts.items()]))),
+    ],
+)
+def test_size_frequency_and_case_choose_the_tokens(
+    run: RunDir, options: dict[str, Any], expected: Callable[[Counter[str]], list[tuple[str, int]]]
+) -> None:
+    build_vocabularies(settings(src=options), run)
+    assert listed(run, "src") == expected(count(words(TEXTS["train"][0])))
+
+
+def test_the_store_holds_the_ids_of_every_split(run: RunDir) -> None:
+    build_vocabularies(settings(), run)
+    ids = [{token: i for i, (token, _) in enumerate(listed(run, name), start=4)} for name in SIDES]
+    for split, (src, tgt) in TEXTS.items():
+        stored = ParallelCorpus(run.store(split))  # type: ignore[arg-type]
+        for k, rows in enumerate((words(src), characters(tgt))):
+            assert [stored[i][k].tolist() for i in range(len(stored))] == [
+                [ids[k].get(token, 1) for token in row] for row in rows
+            ]
+
+
+TOKENIZERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"tokenizer": "plain"}, {"tokenizer": "char"}),
+    ({"tokenizer": "whitespace", "unknown": "spell", "min_frequency": 2}, {"tokenizer": "jieba", "unknown": "spell"}),
+    ({"tokenizer": "sentencepiece"}, {"tokenizer": "sentencepiece"}),
+]
+
+
+@pytest.mark.parametrize(("src", "tgt"), TOKENIZERS)
+def test_the_store_decodes_to_the_text_and_belongs_to_the_sides(
+    run: RunDir, src: dict[str, Any], tgt: dict[str, Any]
+) -> None:
+    config = settings(src, tgt)
+    build_vocabularies(config, run)
+    sides = [load_side(config, run, name) for name in SIDES]
+    stored = ParallelCorpus(run.store("train"), (sides[0].fingerprint(), sides[1].fingerprint()))
+    assert len(stored) == len(TEXTS["train"][0])
+    for k, side in enumerate(sides):
+        for i, line in enumerate(TEXTS["train"][k]):
+            assert side.decode(stored[i][k].tolist()).replace(" ", "") == line.replace(" ", "")
+            assert stored[i][k].tolist() == side.encode(line)
+
+
+@pytest.mark.parametrize(("src", "tgt"), TOKENIZERS)
+def test_a_vocabulary_counts_what_its_side_makes_of_train(
+    run: RunDir, src: dict[str, Any], tgt: dict[str, Any]
+) -> None:
+    config = settings(src, tgt)
+    build_vocabularies(config, run)
+    for k, name in enumerate(SIDES):
+        side = load_side(config, run, name)
+        counts = count([side.tokens(line) for line in TEXTS["train"][k]])
+        assert {t: n for t, n in listed(run, name) if t in counts} == {
+            t: n for t, n in counts.items() if n >= config.side(name).min_frequency
+        }
+
+
+def files_of(run: RunDir) -> dict[str, bytes]:
+    return {str(path.relative_to(run.path)): path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+
+
+def test_two_processes_build_what_one_builds(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "CHUNK", 4)
+    monkeypatch.setattr(parallel, "_WORTH_IT", 10)
+    results = []
+    for workers in (1, 2, 2):
+        build_vocabularies(settings({"tokenizer": "sentencepiece"}, prepare={"workers": workers}), run)
+        results.append(files_of(run))
+    assert results[0] == results[1] == results[2]
+    assert {"vocab.src.tsv", "pieces.src.model", "vocab.json", "store/train/src.ids"} <= set(results[0])
+
+
+def test_the_report_tells_sizes_and_what_dev_is_made_of(run: RunDir) -> None:
+    report = build_vocabularies(settings(), run)
+    assert report == read_json(run.vocab_report)
+    assert report["pairs"] == {split: len(src) for split, (src, _) in TEXTS.items()}
+    known = {token for row in words(TEXTS["train"][0]) for token in row}
+    assert report["src"] == {
+        "size": 4 + len(known),
+        "spelling": 0,
+        "dev_tokens": 4,  # I like Zoe .
+        "dev_coverage": 75.0,
+        "dev_oov": 25.0,
+        "dev_unk": 25.0,
+    }
+
+
+def test_a_word_that_can_be_spelled_is_out_of_vocabulary_but_not_unknown(run: RunDir) -> None:
+    texts = TEXTS | {"train": (["Zoo", "Zip", "Bee", "one one one"], ["一"] * 4), "dev": (["one Zoe"], ["一"])}
+    write(run, texts)
+    report = build_vocabularies(settings(src={"unknown": "spell", "min_frequency": 2, "vocab_size": 20}), run)
+    assert report["src"]["dev_oov"] == 50.0
+    assert report["src"]["spelling"] > 0
+    # <B>Z is seen twice; <M>o and <E>e once
+    assert report["src"]["dev_unk"] == 50.0
+    report = build_vocabularies(settings(src={"unknown": "spell", "min_frequency": 1, "vocab_size": 2}), run)
+    assert report["src"]["size"] <= 4 + 2
+
+
+def test_empty_dev_and_test_are_no_obstacle(run: RunDir) -> None:
+    write(run, {"train": TEXTS["train"], "dev": ([], []), "test": ([], [])})
+    report = build_vocabularies(settings(), run)
+    assert report["pairs"] == {"train": 21, "dev": 0, "test": 0}
+    assert report["tgt"]["dev_coverage"] is report["tgt"]["dev_oov"] is report["tgt"]["dev_unk"] is None
+    assert len(ParallelCorpus(run.store("dev"))) == 0
+    assert vocabularies_are_current(settings(), run)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_without_train_text_it_says_what_to_run(run: RunDir, language: str) -> None:
+    text = run.text("train", language)
+    text.write_text("")
+    with pytest.raises(DataError, match=rf"train\.{language}: missing or empty; run nmt prepare"):
+        build_vocabularies(settings(), run)
+    text.unlink()
+    with pytest.raises(DataError, match=rf"train\.{language}: missing or empty; run nmt prepare"):
+        build_vocabularies(settings(), run)
+
+
+def test_a_shared_vocabulary_of_words_counts_both_sides(run: RunDir) -> None:
+    build_vocabularies(settings({"tokenizer": "char"}, shared_vocab=True), run)
+    src, tgt = TEXTS["train"]
+    assert listed(run, "src") == listed(run, "tgt") == by_frequency(count(characters(src + tgt)))
+
+
+def test_a_shared_vocabulary_is_one_though_the_sides_differ_in_their_settings(run: RunDir) -> None:
+    config = settings({"unknown": "spell", "min_frequency": 2}, {"lowercase": True}, shared_vocab=True)
+    build_vocabularies(config, run)
+    assert run.vocab("src").read_bytes() == run.vocab("tgt").read_bytes()
+
+
+@pytest.mark.parametrize("case", [{}, {"lowercase": True}])
+def test_shared_pieces_are_trained_on_both_sides(run: RunDir, case: dict[str, bool]) -> None:
+    pieces = {"tokenizer": "sentencepiece", "vocab_size": 330}
+    config = settings(pieces | case, pieces, shared_vocab=True)
+    build_vocabularies(config, run)
+    assert run.pieces("src").read_bytes() == run.pieces("tgt").read_bytes()
+    assert run.vocab("src").read_bytes() == run.vocab("tgt").read_bytes()
+    tokens = {token for token, _ in listed(run, "src")}
+    assert {"茶", "狗", "k", "."} <= tokens
+    alone = count(
+        [load_side(config, run, name).tokens(line) for k, name in enumerate(SIDES) for line in TEXTS["train"][k]]
+    )
+    assert {t: n for t, n in listed(run, "src") if n} == alone
+
+
+def test_more_pieces_than_a_corpus_can_bear_are_as_many_as_it_can(run: RunDir) -> None:
+    report = build_vocabularies(settings({"tokenizer": "sentencepiece", "vocab_size": 32_000}), run)
+    assert 4 + 256 < report["src"]["size"] < 1000
+    assert report["src"]["dev_unk"] == 0.0
+
+
+def test_too_few_pieces_to_begin_with_are_refused_by_name(run: RunDir) -> None:
+    with pytest.raises(ConfigError, match="vocab_size=100") as caught:
+        build_vocabularies(settings(tgt={"tokenizer": "sentencepiece", "vocab_size": 100}), run)
+    assert "tgt" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_pieces_are_those_of_the_last_training(run: RunDir) -> None:
+    config = settings({"tokenizer": "sentencepiece"})
+    build_vocabularies(config, run)
+    write(run, TEXTS | {"train": (["grün blau", "blau rot"] * 9, ["一", "二"] * 9)})
+    build_vocabularies(config, run)
+    side = load_side(config, run, "src")
+    counts = count([side.tokens(line) for line in ["grün blau", "blau rot"] * 9])
+    assert {token: n for token, n in listed(run, "src") if n} == counts
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"src": {"tokenizer": "whitespace"}},
+    {"src": {"vocab_size": 7}},
+    {"src": {"min_frequency": 2}},
+    {"tgt": {"lowercase": True}},
+    {"tgt": {"unknown": "spell"}},
+    {"shared_vocab": True},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_vocabularies_of_another_configuration_are_not_current(run: RunDir, change: dict[str, Any]) -> None:
+    assert not vocabularies_are_current(settings(), run)
+    build_vocabularies(settings(), run)
+    assert vocabularies_are_current(settings(), run)
+    assert not vocabularies_are_current(settings(**change), run)
+    build_vocabularies(settings(**change), run)
+    assert vocabularies_are_current(settings(**change), run)
+
+
+def test_what_does_not_touch_the_ids_leaves_them_current(run: RunDir) -> None:
+    build_vocabularies(settings(), run)
+    assert vocabularies_are_current(settings(model={"d_model": 64}, train={"seed": 5}, prepare={"workers": 3}), run)
+
+
+def test_vocabularies_of_other_text_are_not_current(run: RunDir) -> None:
+    build_vocabularies(settings(), run)
+    write(run, TEXTS, prepared='{"kept": 20}')
+    assert not vocabularies_are_current(settings(), run)
+
+
+DAMAGES: list[tuple[str, bytes | None]] = [
+    ("vocab.src.tsv", None),
+    ("vocab.tgt.tsv", b"nothing of the kind\n"),
+    ("vocab.json", None),
+    ("vocab.json", b"{"),
+    ("vocab.json", b"[]"),
+    ("vocab.json", b"{}"),
+    ("pieces.src.model", None),
+    ("pieces.src.model", b"nothing of the kind"),
+    ("store/train/src.ids", None),
+    ("store/dev/meta.json", b"{}"),
+    ("store/test/offsets.npy", None),
+]
+
+
+@pytest.mark.parametrize(("name", "data"), DAMAGES)
+def test_what_is_damaged_or_gone_is_not_current(run: RunDir, name: str, data: bytes | None) -> None:
+    config = settings({"tokenizer": "sentencepiece"})
+    build_vocabularies(config, run)
+    if data is None:
+        (run.path / name).unlink()
+    else:
+        (run.path / name).write_bytes(data)
+    assert not vocabularies_are_current(config, run)
+
+
+@pytest.mark.parametrize("written", [0, 1, 2, 3])
+def test_an_interrupted_build_is_current_for_nobody(run: RunDir, monkeypatch: pytest.MonkeyPatch, written: int) -> None:
+    old, new = settings(), settings({"vocab_size": 7})
+    build_vocabularies(old, run)
+    calls = iter(range(len(SPLITS) + 1))
+    write_split = encode._write_split
+
+    def interrupted(*arguments: Any) -> int:
+        if next(calls) == written:
+            raise KeyboardInterrupt
+        return write_split(*arguments)
+
+    monkeypatch.setattr(encode, "_write_split", interrupted)
+    if written == len(SPLITS):
+        monkeypatch.setattr(encode, "_describe", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build_vocabularies(new, run)
+    assert not vocabularies_are_current(old, run)
+    assert not vocabularies_are_current(new, run)
+    assert [path.name for path in run.path.iterdir() if path.name.startswith(".")] == []

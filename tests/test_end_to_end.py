@@ -1,0 +1,73 @@
+"""From corpora to a score, and twice the same."""
+
+from pathlib import Path
+
+import pytest
+from conftest import tiny_config, train
+
+from nmt import checkpoint
+from nmt.config import load_config
+from nmt.corpus.lines import read_lines
+from nmt.evaluate.metrics import score
+from nmt.run_dir import RunDir
+from nmt.translate.translator import load_translator
+
+SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+def test_a_model_learns_its_little_world_and_never_writes_unk(trained: RunDir) -> None:
+    translator = load_translator(load_config(trained.config), trained)
+    sources, references = (list(read_lines(trained.text("test", language))) for language in ("en", "zh"))
+    translations = [translation.text for translation in translator.translate(sources)]
+    (bleu,) = score(translations, references, ["bleu"])
+    assert bleu.value > 90
+    strange = [t.text for t in translator.translate(["Zoë @ 12:30, <unk> one \U0001f600", "ONE TWO", "x" * 500])]
+    assert len(strange) == 3
+    assert not any("<unk>" in text for text in [*translations, *strange])
+
+
+@pytest.mark.parametrize("units", ["jieba", "sentencepiece"])
+def test_the_same_configuration_gives_the_same_bytes(units: str, corpus: Path, tmp_path: Path) -> None:
+    settings = [f"tgt.tokenizer={units}", "tgt.vocab_size=40", "train.updates=10", "model.dropout=0.1"]
+    runs = [train(tiny_config(corpus, tmp_path / name, *settings)) for name in ("one", "two")]
+    files = [{path.relative_to(run.path): path for path in run.path.rglob("*") if path.is_file()} for run in runs]
+    assert files[0].keys() == files[1].keys()
+    for name, path in files[0].items():
+        if name.name not in (
+            "config.yaml",
+            "metrics.jsonl",
+            "train.log",
+            checkpoint.META,
+        ):  # these tell the time or place
+            assert path.read_bytes() == files[1][name].read_bytes(), name
+
+
+def test_a_copied_run_translates_as_the_original(trained: RunDir, tmp_path: Path) -> None:
+    import shutil
+
+    copy = RunDir(Path(shutil.copytree(trained.path, tmp_path / "elsewhere")))
+    lines = ["one two.", "nine."]
+    texts = [
+        [t.text for t in load_translator(load_config(run.config), run).translate(lines)] for run in (trained, copy)
+    ]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no real data beside the project (../shared/data)")
+def test_real_sentences_are_prepared_and_round_trip(tmp_path: Path) -> None:
+    """Every real Chinese sentence survives tokenizer and vocabulary up to characters train never showed."""
+    from conftest import ready
+
+    from nmt.text.side import load_side
+    from nmt.text.vocab import UNK
+
+    config = load_config(
+        None, [f"data.path={SHARED / 'tatoeba'}", f"run_dir={tmp_path / 'run'}", "tgt.vocab_size=9000"]
+    )
+    run = ready(config)
+    side = load_side(config, run, "tgt")
+    lines = list(read_lines(run.text("test", "zh")))
+    encoded = [side.encode(line) for line in lines]
+    known = [(line, ids) for line, ids in zip(lines, encoded, strict=True) if UNK not in ids]
+    assert len(known) > 0.9 * len(lines)
+    assert all(side.decode(ids) == line for line, ids in known)

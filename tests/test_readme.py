@@ -1,0 +1,33 @@
+"""README.md names every file that there is, and no other."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def tree() -> set[str]:
+    """The paths in README's file tree; a line is a name, further in than its folder, and what it is for."""
+    _, _, section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Files\n")
+    paths: set[str] = set()
+    folders: list[str] = []
+    for indent, name in re.findall(r"^    ( *)(\S+)", section, re.MULTILINE):
+        folders[len(indent) // 2 :] = [name.rstrip("/")]
+        paths.add("/".join(folders))
+    return paths
+
+
+@pytest.mark.parametrize(("folder", "pattern"), [("nmt", "*.py"), ("configs", "*.yaml"), ("scripts", "*")])
+def test_the_file_tree_is_that_of_the_project(folder: str, pattern: str) -> None:
+    files = [path for path in (ROOT / folder).rglob(pattern) if path.is_file() and path.stat().st_size]
+    there = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
+    named = {path for path in tree() if path.startswith(f"{folder}/") and (ROOT / path).suffix}
+    assert named == there
+
+
+def test_every_file_that_the_readme_links_to_is_there() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
