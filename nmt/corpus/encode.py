@@ -85,9 +85,8 @@ def _train_pieces(config: Config, run: RunDir, group: tuple[SideName, ...]) -> N
     size = config.side(group[0]).vocab_size
     try:
         model = train_sentencepiece(chain.from_iterable(_cased(config, run, name) for name in group), size)
-    except RuntimeError as error:
-        reason = str(error).rpartition("] ")[2]
-        raise ConfigError(f"{group[0]}.vocab_size={size}: sentencepiece cannot train with it: {reason}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{group[0]}.{error}") from None
     for name in group:
         with replacing(run.pieces(name)) as part:
             part.write_bytes(model)

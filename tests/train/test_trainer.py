@@ -200,7 +200,7 @@ def test_a_gradient_that_is_not_finite_changes_nothing_and_five_in_a_row_end_tra
     trainer = Trainer(config, ready(config), CPU)
     before = {name: p.clone() for name, p in checkpoint.parameters_of(trainer.model).items()}
     monkeypatch.setattr("nmt.train.update.summed_loss", lambda model, *_: model.output.weight.sum() * math.nan)
-    with pytest.raises(UserError, match="5 gradients in a row, up to update 5, were .*; there is no"):
+    with pytest.raises(UserError, match=r"5 gradients in a row, up to update 5, were .*; there is no"):
         trainer.train()
     assert_bit_identical(before, checkpoint.parameters_of(trainer.model))
     assert "it changes nothing" in capsys.readouterr().err
