@@ -48,7 +48,7 @@ show "Parliament rejected the budget."
 step "4. nmt evaluate" \
     "Translates the 200 test sentences, none of which it was trained on. BLEU and chrF: 100 is the reference itself;" \
     "in brackets the 95 % interval; then sacreBLEU's signature, which says how the number was measured." \
-    "Scores this high come of the small world; on real text 30 to 40 is good."
+    "Scores this high come of the small world; on real news text systems reach 25 to 45 BLEU."
 nmt evaluate
 
 step "Done. Next:" \

@@ -1,20 +1,21 @@
 """Lines too long for the model, split where a reader would pause, so that nothing is dropped."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 # After a sentence's end; after a clause's; between words. A split never removes a character.
 _BOUNDARIES = (
-    re.compile(r"(?<=[.!?…][\"')\]]) +|(?<=[.!?…]) +|(?<=[。！？])"),
-    re.compile(r"(?<=[,;:]) +|(?<=[，；：、])"),
-    re.compile(r" +"),
+    re.compile(r"(?<=[.!?…] )|(?<=[.!?…][\"')\]] )|(?<=[。！？])"),
+    re.compile(r"(?<=[,;:] )|(?<=[，；：、])"),
+    re.compile(r"(?<= )"),
 )
 
 
 def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """Parts of `text` that each fit, as few as come of filling each part in turn.
+    """Parts of a normalised line that each fit, as few as come of filling each part in turn.
 
-    Parts end at sentence ends, else at clauses, else between words, else anywhere.
+    Parts end at sentence ends, else at clauses, else between words, else anywhere. Only spaces between parts are
+    left out.
     """
     return list(_split(text, fits, 0))
 
@@ -25,22 +26,19 @@ def _split(text: str, fits: Callable[[str], bool], level: int) -> Iterator[str]:
     elif level == len(_BOUNDARIES):
         yield from _halves(text, fits)
     else:
-        parts = [part for part in _BOUNDARIES[level].split(text) if part]
-        glue = "" if "".join(parts) == text else " "
-        for part in _pack(parts, glue, fits):
+        for part in _pack(filter(None, _BOUNDARIES[level].split(text)), fits):
             yield from _split(part, fits, level + 1)
 
 
-def _pack(parts: list[str], glue: str, fits: Callable[[str], bool]) -> Iterator[str]:
+def _pack(parts: Iterable[str], fits: Callable[[str], bool]) -> Iterator[str]:
     """Join neighbours as long as they fit together."""
-    packed = parts[0]
-    for part in parts[1:]:
-        if fits(packed + glue + part):
-            packed += glue + part
-        else:
-            yield packed
-            packed = part
-    yield packed
+    packed = ""
+    for part in parts:
+        if packed and not fits((packed + part).strip()):
+            yield packed.strip()
+            packed = ""
+        packed += part
+    yield packed.strip()
 
 
 def _halves(text: str, fits: Callable[[str], bool]) -> Iterator[str]:

@@ -125,8 +125,10 @@ def test_training_and_evaluation_have_the_same_gradients():
             model(src, tgt_in)[tgt_in != PAD].square().sum().backward()
         return [p.grad.clone() for p in model.parameters()]
 
-    for trained, evaluated in zip(gradients(), (model.train(), gradients())[1], strict=True):
-        exactly(trained, evaluated)
+    evaluated = gradients()
+    model.train()
+    for one, other in zip(gradients(), evaluated, strict=True):
+        exactly(one, other)
 
 
 @pytest.mark.parametrize("rate", ["dropout", "attention_dropout", "activation_dropout"])
@@ -375,3 +377,10 @@ def test_the_table_of_sinusoids_is_no_part_of_the_weights(config):
 def test_logits_have_a_column_for_every_target_token():
     src, tgt_in = random_batch(LENGTHS)
     assert build(tiny(), 19, 31)(src, tgt_in).shape == (4, 7, 31)
+
+
+def test_the_norm_of_an_embedding_comes_after_its_dropout():
+    embedding = Transformer(tiny(embedding_norm=True, dropout=0.5), 19, 23).src_embedding.train()
+    out = embedding(torch.randint(4, 19, (5, 8)))
+    torch.testing.assert_close(out.mean(-1), torch.zeros(5, 8), rtol=0, atol=1e-5)
+    torch.testing.assert_close(out.var(-1, correction=0), torch.ones(5, 8), rtol=0, atol=1e-3)

@@ -145,14 +145,6 @@ def test_english_is_written_as_english_attaches_its_punctuation(text):
     assert Whitespace().decode(Whitespace().encode(text)) == text
 
 
-@given(st.text("ab'\"()[],.! n't1:", max_size=30))
-def test_written_english_tokenises_as_it_did(text):
-    """Attaching punctuation makes no other tokens of it."""
-    tokens = Whitespace().encode(normalize(text, "en"))
-    written = Whitespace().decode(tokens)
-    assert Whitespace().decode(Whitespace().encode(written)).replace(" ", "") == written.replace(" ", "")
-
-
 @pytest.mark.parametrize(("text", "tokens"), [("Don't go , please .", ["Don't", "go", ",", "please", "."]), (" ", [])])
 def test_plain_splits_at_spaces_alone(text, tokens):
     assert Plain().encode(text) == tokens
@@ -201,10 +193,13 @@ def test_char_gives_every_character():
 # --- sentencepiece ---
 
 
-def test_sentencepiece_takes_digits_apart_and_folds_no_width(pieces):
-    tokens = pieces.encode("２０２4 年，（闰年）")
-    assert pieces.decode(tokens) == "２０２4 年，（闰年）"
-    assert not any(sum(c.isdigit() for c in token) > 1 for token in pieces.encode("2024 366 10") if "<0x" not in token)
+def test_sentencepiece_takes_digits_apart_however_often_they_stand_together():
+    model = SentencePiece(train_sentencepiece(["2024 年", "2024 366 2024", "天 2024"] * 20, 400))
+    assert not [piece for piece in model.pieces() if sum(map(str.isdigit, piece)) > 1 and "<0x" not in piece]
+
+
+def test_sentencepiece_folds_no_width(pieces):
+    assert pieces.decode(pieces.encode("２０２4，（１）")) == "２０２4，（１）"
 
 
 def test_sentencepiece_spells_unknown_characters_in_bytes(pieces):

@@ -19,7 +19,7 @@ from nmt.config import ModelConfig, SearchConfig
 from nmt.corpus.batching import pad
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK
-from nmt.translate.search import SEARCHES, Hypothesis, NBest, Stepper, beam, greedy, sample
+from nmt.translate.search import SEARCHES, Hypothesis, NBest, Stepper, sample
 from nmt.translate.stepper import ModelStepper
 
 Prefix = tuple[int, ...]
@@ -253,16 +253,6 @@ def test_who_never_wants_to_end_ends_at_the_limit(method: str) -> None:
         assert_honest(n_best, never_eos, limit, alpha=1.0)
 
 
-def test_more_length_penalty_does_not_shorten() -> None:
-    tables = [table(seed, tokens=6) for seed in range(30)]
-
-    def tokens(alpha: float) -> int:
-        found = search("beam", tables, [2] * 30, beam_size=150, length_penalty=alpha)
-        return sum(len(n_best[0].ids) for n_best in found)
-
-    assert tokens(0.0) < tokens(1.0) < tokens(3.0)
-
-
 class Constant:
     """The same distribution at every step."""
 
@@ -405,7 +395,3 @@ def test_unknown_is_proposed_only_where_it_may_be_read() -> None:
             proposed[forbid] |= {token for n_best in found for token in n_best[0].ids}
     assert UNK in proposed[False] - proposed[True]
     assert not (proposed[True] | proposed[False]) & {PAD, BOS, EOS}
-
-
-def test_every_method_of_the_schema_has_its_search() -> None:
-    assert {"greedy": greedy, "beam": beam, "sample": sample} == SEARCHES
