@@ -84,7 +84,9 @@ def read_meta(folder: Path) -> Meta:
             return Meta(meta["update"], (meta["src"], meta["tgt"]), meta["scores"], meta["progress"])
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
-    raise ModelError(f"{folder}: written in format {version}, this nmt reads {FORMAT}; install a newer nmt")
+    raise ModelError(
+        f"{folder}: written in format {version}, but this nmt reads {FORMAT}; install the nmt that wrote it"
+    )
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:

@@ -73,6 +73,10 @@ Overrides = Annotated[
     list[str] | None,
     typer.Argument(metavar="[KEY=VALUE]...", help="Settings over the file's, such as train.updates=500."),
 ]
+SearchOverrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[KEY=VALUE]...", help="Settings over the run's, such as search.beam_size=10."),
+]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Delete checkpoints that the run folder holds, and start anew.")
 ]
@@ -101,13 +105,20 @@ Baseline = Annotated[Path | None, typer.Option(help="Another system's translatio
 Output = Annotated[Path | None, typer.Option(help="Where to write the model's translations.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 FailUnder = Annotated[list[str] | None, typer.Option(metavar="METRIC=X", help="Exit 4 below X; repeatable.")]
-FailBelow = Annotated[bool, typer.Option(help="Exit 4 if significantly worse than --baseline.")]
+FailBelow = Annotated[
+    bool, typer.Option("--fail-below-baseline", help="Exit 4 if significantly worse than --baseline.")
+]
 History = Annotated[Path | None, typer.Option(help="Append the result here, a line of JSON.")]
 
 
 def say(text: str) -> None:
     """Tell people: stderr, so that stdout holds only results."""
     print(text, file=sys.stderr, flush=True)
+
+
+def warn(text: str) -> None:
+    """Tell of something that is wrong but not the end; --quiet does not silence it."""
+    say(f"nmt: warning: {text}")
 
 
 @app.callback(invoke_without_command=True)
@@ -119,7 +130,7 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Show the versi
 
 @app.command()
 def prepare(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
-    """Corpora → clean train, dev and test text, and a report of what was dropped."""
+    """Clean the corpora; set dev and test aside."""
     from nmt.config import load_config
     from nmt.stages import claim, run_prepare
 
@@ -129,7 +140,7 @@ def prepare(config: ConfigFile = None, overrides: Overrides = None, overwrite: O
 
 @app.command()
 def build_vocab(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
-    """Clean text → vocabularies and encoded pairs; runs prepare first if it is due."""
+    """Build vocabularies and encode the text."""
     from nmt.config import load_config
     from nmt.stages import claim, ensure_prepared, run_build_vocab
 
@@ -141,7 +152,7 @@ def build_vocab(config: ConfigFile = None, overrides: Overrides = None, overwrit
 
 @app.command()
 def train(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
-    """Train a model, from its last checkpoint on if it has one; runs the stages before if they are due."""
+    """Train a model, or go on training it."""
     from nmt import stages
     from nmt.config import load_config
     from nmt.run_dir import RunDir
@@ -164,7 +175,7 @@ def train(config: ConfigFile = None, overrides: Overrides = None, overwrite: Ove
 def translate(
     config: ConfigFile = None,
     model: Model = None,
-    overrides: Overrides = None,
+    overrides: SearchOverrides = None,
     output_format: OutputFormat = Format.text,
     beam_size: BeamSize = None,
     n_best: NBest = None,
@@ -188,7 +199,7 @@ def translate(
     found, run = find_run(model, config, [*(overrides or []), *settings])
     if output_format is Format.text and found.search.n_best > 1:
         raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
-    translator = load_translator(found, run, device, precision)
+    translator = load_translator(found, run, device, precision, warn)
     numbers = count(1)
     for window in _stdin_windows(quiet):
         for translation in translator.translate(window):
@@ -203,7 +214,8 @@ def _stdin_windows(quiet: bool) -> Any:
     from nmt.corpus.lines import decode_lines
     from nmt.translate.windows import live_windows, windows
 
-    lines = decode_lines(sys.stdin.buffer, Path("stdin"))
+    # A file object of its own: at exit Python would wait for sys.stdin's lock, which the reading thread holds.
+    lines = decode_lines(open(sys.stdin.fileno(), "rb", closefd=False), Path("stdin"))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode):
         if sys.stdin.isatty() and not quiet:
             say("nmt: type English, a line at a time; Ctrl-D ends")
@@ -239,7 +251,7 @@ _FORMATS = {Format.text: _as_text, Format.jsonl: _as_json, Format.scores: _as_sc
 def evaluate(
     config: ConfigFile = None,
     model: Model = None,
-    overrides: Overrides = None,
+    overrides: SearchOverrides = None,
     src: Source = None,
     ref: Reference = None,
     hyp: Hypothesis = None,
@@ -253,7 +265,7 @@ def evaluate(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Score a model, or a file of translations, with signatures and 95 % intervals."""
+    """Score a model or a file of translations."""
     from nmt.corpus.lines import read_lines
     from nmt.evaluate import report
     from nmt.evaluate.significance import append_history, parse_floors
@@ -270,7 +282,7 @@ def evaluate(
     metrics = list(dict.fromkeys([*judged.settings.evaluate.metrics, *floors]))
     result = report.evaluate(judged.hypotheses, judged.references, against, metrics, judged.about)
     for warning in [] if quiet else result.warnings:
-        say(f"nmt: warning: {warning}")
+        warn(warning)
     print(json.dumps(result.as_json(), ensure_ascii=False, indent=2) if as_json else result.as_text())
     kept = history or judged.settings.evaluate.history
     if kept is not None:
@@ -318,7 +330,7 @@ def _translated(
     source = src or run.text("test", settings.src.language)
     reference = ref or run.text("test", settings.tgt.language)
     lines, references = list(read_lines(source)), list(read_lines(reference))
-    translator = load_translator(settings, run, device, precision)
+    translator = load_translator(settings, run, device, precision, warn)
     hypotheses = [translation.text for translation in translator.translate(lines)]
     if output is not None:
         write_text(output, "".join(line + "\n" for line in hypotheses))
@@ -341,8 +353,8 @@ def _refuse(why: str, options: dict[str, Path | None]) -> None:
 
 def main() -> None:
     """Run the command line."""
-    # torch's threads wait for each other by spinning, which on a busy machine costs many times what it gains
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # oneDNN keeps compiled kernels by shape; torch's default of 1024 is too few for the batches of one epoch.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
     app()
 

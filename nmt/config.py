@@ -111,6 +111,7 @@ class ModelConfig(Section):
     dropout: Rate = 0.1
     attention_dropout: Rate = 0.0
     activation_dropout: Rate = 0.0
+    token_dropout: Rate = 0.0
     norm: Literal["pre", "post"] = "pre"
     final_norm: bool | None = None
     embedding_norm: bool = False
@@ -232,8 +233,9 @@ class Config(Section):
         pieces = {self.src.tokenizer == "sentencepiece", self.tgt.tokenizer == "sentencepiece"}
         if self.shared_vocab and len(pieces) > 1:
             raise ValueError("shared_vocab=true needs sentencepiece on both sides or on neither")
-        if self.shared_vocab and self.src.vocab_size != self.tgt.vocab_size:
-            raise ValueError("shared_vocab=true needs src.vocab_size equal to tgt.vocab_size")
+        for key in ("vocab_size", "min_frequency", "unknown", "lowercase"):
+            if self.shared_vocab and getattr(self.src, key) != getattr(self.tgt, key):
+                raise ValueError(f"shared_vocab=true needs src.{key} equal to tgt.{key}")
         if self.model.tie_embeddings == "all" and not self.shared_vocab:
             raise ValueError("model.tie_embeddings=all needs shared_vocab=true")
         return self

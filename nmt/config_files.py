@@ -12,18 +12,21 @@ from pydantic import BaseModel, ValidationError
 from nmt.errors import ConfigError
 
 Place = tuple[str | int, ...]
+COMMAND_LINE = "command line"
 
 
 @dataclass
 class Mapping:
-    """Settings as plain values, and the place (`file:line` or "command line") of each key."""
+    """Settings as plain values, and the place (`file:line` or COMMAND_LINE) of each key."""
 
     values: dict[str, Any]
     places: dict[Place, str]
     origin: str
 
     def place(self, location: Place) -> str:
-        """Where `location`, or the nearest section around it, was written."""
+        """Where `location`, or the nearest section around it, was written; the command line if it changed that."""
+        if any(place == COMMAND_LINE and key[: len(location)] == location for key, place in self.places.items()):
+            return COMMAND_LINE
         for length in range(len(location), 0, -1):
             if location[:length] in self.places:
                 return self.places[location[:length]]
@@ -113,8 +116,8 @@ def apply_overrides(settings: Mapping, overrides: list[str]) -> None:
             section = inner
         section[keys[-1]] = value
         for length in range(1, len(keys)):
-            settings.places.setdefault(tuple(keys[:length]), "command line")
-        settings.places[tuple(keys)] = "command line"
+            settings.places.setdefault(tuple(keys[:length]), COMMAND_LINE)
+        settings.places[tuple(keys)] = COMMAND_LINE
 
 
 def explain(error: ValidationError, schema: type[BaseModel], settings: Mapping) -> str:

@@ -12,7 +12,8 @@ from nmt.checkpoint import steps
 from nmt.config import Config, dump, load_config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
-from nmt.errors import ConfigError, ModelError
+from nmt.corpus.sources import find_sources
+from nmt.errors import ConfigError, DataError, ModelError
 from nmt.run_dir import LATEST, RunDir, write_text
 
 Say = Callable[[str], None]
@@ -80,9 +81,28 @@ def _flat(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
-    """Run `prepare` if its results are missing or stale."""
-    if not is_current(config, run):
+    """Run `prepare` if its results are missing or stale; a trained run whose corpora are gone has all it needs."""
+    if not is_current(config, run) and not (steps(run) and _corpora_are_gone(config, run)):
         run_prepare(config, run, say)
+
+
+def _corpora_are_gone(config: Config, run: RunDir) -> bool:
+    if not run.prepare_report.is_file():
+        return False
+    try:
+        find_sources(config)
+    except DataError:
+        return True
+    return False
+
+
+def _refuse_if_trained(run: RunDir, stage: str) -> None:
+    """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
+    if steps(run):
+        raise ConfigError(
+            f"{run.path}: {stage} would replace what its checkpoints were trained on; give another run_dir, "
+            "restore the corpora as they were, or --overwrite to delete the checkpoints"
+        )
 
 
 def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
@@ -92,7 +112,8 @@ def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
 
 
 def run_prepare(config: Config, run: RunDir, say: Say) -> None:
-    """Prepare, and tell what was kept and dropped."""
+    """Prepare, and tell what was kept and dropped. Raises ConfigError if the run is trained already."""
+    _refuse_if_trained(run, "prepare")
     report = prepare(config, run)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
@@ -100,7 +121,8 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
 
 
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
-    """Build the vocabularies, and tell their sizes and what they cover."""
+    """Build the vocabularies, and tell their sizes and cover. Raises ConfigError if the run is trained already."""
+    _refuse_if_trained(run, "build-vocab")
     report = build_vocabularies(config, run)
     for name in ("src", "tgt"):
         side = report[name]
@@ -113,7 +135,7 @@ def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
 
 def remember(run: RunDir) -> None:
     """Make this the run that `nmt translate` takes when none is named."""
-    write_text(LATEST, f"{run.path.resolve()}\n")
+    write_text(LATEST, f"{run.path}\n")
 
 
 def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> tuple[Config, RunDir]:
@@ -123,6 +145,8 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> t
     Raises ModelError if there is none, ConfigError for an override of anything else.
     """
     for override in overrides:
+        if "=" not in override and Path(override).exists():
+            raise ConfigError(f"command line: text comes from stdin: nmt translate < {override}")
         if not override.startswith(("search.", "evaluate.", "run_dir=")):
             raise ConfigError(f"command line: {override}: a trained model takes only search.* and evaluate.*")
     asked = load_config(config, overrides) if config is not None else None

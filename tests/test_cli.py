@@ -129,6 +129,10 @@ def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(trai
             "train.updates=3: a trained model takes only search.* and evaluate.*",
         ),
         (["translate", "--n-best", "3"], 5, "no model"),
+        (["translate", "{corpus}/test.en"], 2, "text comes from stdin: nmt translate < "),
+        (["translate", "--model", "{trained}", "--n-best", "9"], 2, "command line: search.n_best=9 is more than"),
+        (["translate", "--model", "{trained}", "--precision", "fp17"], 2, "precision=fp17: no such precision"),
+        (["translate", "--model", "{trained}", "--device", "gpu"], 2, "device=gpu: no such device"),
         (["translat"], 2, "No such command"),
         (["train", "--confg", "x"], 2, "No such option"),
         (["train", "train.updates=0"], 2, "command line: train.updates=0"),
@@ -145,12 +149,18 @@ def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(trai
     ],
 )
 def test_a_wrong_call_is_one_line_and_its_exit_code(
-    arguments: list[str], code: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, corpus: Path
+    arguments: list[str],
+    code: int,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    corpus: Path,
+    trained: RunDir,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NMT_MODEL", raising=False)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    done = invoke(*(argument.format(corpus=corpus) for argument in arguments))
+    done = invoke(*(argument.format(corpus=corpus, trained=trained.path) for argument in arguments))
     assert done.exit_code == code, done.output
     assert told in done.stderr
     assert "Traceback" not in done.output
@@ -184,6 +194,23 @@ def test_the_last_trained_run_is_found_and_then_the_environment_and_then_the_opt
     assert other.returncode == 2
     assert b"train.seed: 1 \xe2\x86\x92 5" in other.stderr
     assert run_nmt("train", *settings, "train.seed=5", "--overwrite", cwd=tmp_path).returncode == 0
+
+
+def test_an_interrupt_while_waiting_for_a_line_ends_it_quietly(trained: RunDir) -> None:
+    process = subprocess.Popen(
+        [*NMT, "translate", "--model", str(trained.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"three.\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    assert process.communicate()[1] == b""
 
 
 def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:

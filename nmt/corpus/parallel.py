@@ -5,8 +5,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import TypeVar
+
+from nmt.errors import UserError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,7 +30,12 @@ def map_chunks(work: Callable[[list[Item]], Result], items: Iterable[Item], work
     if len(first) < _WORTH_IT or processes == 1:
         yield from map(work, chunks)
     else:
-        yield from _map_in_processes(work, chunks, processes)
+        try:
+            yield from _map_in_processes(work, chunks, processes)
+        except BrokenProcessPool:
+            raise UserError(
+                "a worker process was killed, most likely for want of memory; set prepare.workers to fewer processes"
+            ) from None
 
 
 def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:

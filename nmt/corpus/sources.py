@@ -9,7 +9,6 @@ from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-import nmt
 from nmt.config import Config, CorpusConfig
 from nmt.corpus.lines import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.errors import ConfigError, DataError
@@ -57,7 +56,6 @@ def fingerprint(config: Config, sources: Sources) -> str:
     Times stand for contents here: reading every corpus before each training would cost more than it saves.
     """
     relevant: dict[str, Any] = {
-        "version": nmt.__version__,
         "languages": (config.src.language, config.tgt.language),
         "data": config.data.model_dump(mode="json"),
         "prepare": config.prepare.model_dump(mode="json", exclude={"workers"}),

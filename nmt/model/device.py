@@ -1,7 +1,7 @@
 """Where the arithmetic happens, and in which precision."""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 
@@ -15,7 +15,10 @@ def resolve_device(name: str) -> torch.device:
     """The device that `auto | cpu | mps | cuda | cuda:N` means here. Raises ConfigError if there is none."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    device = torch.device(name)
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ConfigError(f"device={name}: no such device; use auto, cpu, mps, cuda or cuda:N") from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"device={name}: this PyTorch sees no GPU; use device=auto or device=cpu")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
@@ -28,18 +31,16 @@ def resolve_device(name: str) -> torch.device:
 def resolve_precision(name: str, device: torch.device) -> Precision:
     """The precision that `auto | fp32 | bf16 | fp16` means on a device.
 
-    auto is bf16 where the hardware multiplies in it, else fp16 on a GPU and fp32 elsewhere.
-    Raises ConfigError for fp16 without a GPU.
+    auto is bf16 where the hardware multiplies in it, else fp32. Raises ConfigError for fp16 without a GPU.
     """
+    if name != "auto" and name not in _DTYPES:
+        raise ConfigError(f"precision={name}: no such precision; use auto, fp32, bf16 or fp16")
     if name == "fp16" and device.type != "cuda":
         raise ConfigError(f"precision=fp16 needs a CUDA GPU; on {device.type} use precision=auto, bf16 or fp32")
     if name != "auto":
-        return name  # type: ignore[return-value] # the schema allows no other
-    if device.type == "cuda":
-        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
-    if device.type == "cpu":
-        return "bf16" if _cpu_multiplies_bf16() else "fp32"
-    return "fp32"
+        return cast(Precision, name)
+    on_gpu = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+    return "bf16" if on_gpu or (device.type == "cpu" and _cpu_multiplies_bf16()) else "fp32"
 
 
 def _cpu_multiplies_bf16() -> bool:

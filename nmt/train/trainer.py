@@ -140,12 +140,20 @@ class Trainer:
         checkpoint.put_weights(self.model, weights, folder)
         self.updater.load_state(training)
         self.progress = Progress.from_json(meta.progress)
+        marked, ours = checkpoint.best(self.run), self.run.checkpoints / self.progress.best
+        if marked is not None and marked.name.startswith("average"):  # training goes on after it was averaged
+            score = checkpoint.read_meta(marked).scores[self.config.train.early_stop]
+            if self._better(score):
+                self.progress = replace(self.progress, best=marked.name, best_score=score)
+        elif self.progress.best and ours.is_dir() and self.world.leads:  # it may have been saved, but not yet marked
+            checkpoint.mark_best(self.run, ours)
 
     def train(self) -> Progress:
         """Train until updates, minutes or patience are used up, then average.
 
         Raises Interrupted after a signal, once a checkpoint is written; UserError if the loss stays not finite.
         """
+        started_at = self.progress.update
         with self._catching_signals():
             for batches, tokens, position in self._groups():
                 if self._ended():
@@ -154,6 +162,8 @@ class Trainer:
             if self.progress.update and self.progress.update % self.config.train.save_every:
                 self._validate_and_save(validate=self.progress.update % self.config.train.validate_every != 0)
             self._average()
+        if self.progress.update == started_at:
+            self.log.say("nothing was left to do; raise train.updates, max_minutes or patience to go on")
         self.log.say(self._summary())
         self.log.close()
         return self.progress
@@ -251,9 +261,8 @@ class Trainer:
 
     def _validate(self, name: str) -> dict[str, float]:
         scores, examples = self.validator.measure(self.model, name)
-        self.log.record("dev", self.progress.update, **scores)
-        shown = "  ".join(f"{metric} {value:.3f}" for metric, value in scores.items())
-        self.log.say(f"dev after update {self.progress.update:,}: {shown}")
+        self.log.record("dev" if name.startswith("step") else "average", self.progress.update, **scores)
+        self.log.say(f"dev, {name}: {_shown(scores)}")
         for example in examples:
             self.log.say(f"    {example.source}\n      → {example.translation}\n      = {example.reference}")
         return scores
@@ -295,13 +304,14 @@ class Trainer:
             yield path, checkpoint.read_meta(path)
 
     def _average(self) -> None:
-        """Average the last (or best) checkpoints; the mean becomes the best if it scores better on dev."""
-        train = self.config.train
+        """Average the last (or best) checkpoints, once; the mean becomes the best if it scores better on dev."""
+        train, name = self.config.train, checkpoint.average_name(self.progress.update)
         members = self._best_steps() or checkpoint.steps(self.run)[-train.average :]
         if not self.world.leads or train.average < 2 or len(members) < 2 or not len(self.validator):
             return
+        if self.validator.output(name).exists():
+            return
         trained = {name: tensor.clone() for name, tensor in checkpoint.parameters_of(self.model).items()}
-        name = checkpoint.average_name(self.progress.update)
         try:
             mean = checkpoint.average(members)
             checkpoint.put_weights(self.model, mean, self.run.checkpoints)
@@ -325,9 +335,8 @@ class Trainer:
     def _summary(self) -> str:
         best = checkpoint.best(self.run)
         scores = checkpoint.read_meta(best).scores if best else {}
-        shown = "  ".join(f"{metric} {value:.3f}" for metric, value in scores.items())
         minutes = self.progress.seconds / 60
-        return f"trained {self.progress.update:,} updates in {minutes:.1f} minutes; best: {best}  {shown}"
+        return f"trained {self.progress.update:,} updates in {minutes:.1f} minutes; best: {best}  {_shown(scores)}"
 
     @contextmanager
     def _catching_signals(self) -> Iterator[None]:
@@ -353,3 +362,7 @@ class Trainer:
         number = self._signal or signal.SIGTERM
         name = signal.Signals(number).name
         raise Interrupted(f"{name}: saved after update {self.progress.update:,}; the same command resumes", number)
+
+
+def _shown(scores: dict[str, float]) -> str:
+    return "  ".join(f"{metric} {value:.3f}" for metric, value in scores.items())

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -46,10 +47,14 @@ class Validator:
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
         translator = Translator(model, self.src, self.tgt, search, self.precision)
         translations = [translation.text for translation in translator.translate(self.sources)]
-        write_text(self.run.validation / f"{name}.{self.tgt.language}", "".join(t + "\n" for t in translations))
+        write_text(self.output(name), "".join(text + "\n" for text in translations))
         scores = {"loss": self.loss(model), **values(translations, self.references, ("bleu", "chrf"))}
         chosen = np.linspace(0, len(self.sources) - 1, EXAMPLES, dtype=int)
         return scores, [Example(self.sources[i], self.references[i], translations[i]) for i in chosen]
+
+    def output(self, name: str) -> Path:
+        """Where the translations by checkpoint `name` go."""
+        return self.run.validation / f"{name}.{self.tgt.language}"
 
     @torch.inference_mode()
     def loss(self, model: Transformer) -> float:

@@ -1,11 +1,12 @@
 """Lines in, translations out, in input order. Shapes: B sentences, S source positions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from nmt.checkpoint import best, load_weights, put_weights, read_meta, steps
 from nmt.config import Config, SearchConfig
@@ -70,7 +71,10 @@ class Translator:
             return Translation(line, ())
         ranks = range(max(map(len, parts)))
         chosen = ([part[min(rank, len(part) - 1)] for part in parts] for rank in ranks)
-        return Translation(line, tuple(map(self._candidate, chosen)))
+        by_text: dict[str, Candidate] = {}  # different tokens may make the same text; the better one comes first
+        for candidate in map(self._candidate, chosen):
+            by_text.setdefault(candidate.text, candidate)
+        return Translation(line, tuple(by_text.values()))
 
     def _candidate(self, parts: list[Hypothesis]) -> Candidate:
         glue = "" if self.tgt.language == "zh" else " "
@@ -113,21 +117,36 @@ class Translator:
 
 
 def load_translator(
-    config: Config, run: RunDir, device: str = "auto", precision: str = "auto", checkpoint: Path | None = None
+    config: Config,
+    run: RunDir,
+    device: str = "auto",
+    precision: str = "auto",
+    warn: Callable[[str], None] | None = None,
 ) -> Translator:
-    """Load the trained model of a run: `checkpoint`, else the best, else the last.
+    """Load the trained model of a run: its best checkpoint, or if that is damaged the last whole one, with a warning.
 
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
-    folder = checkpoint or best(run) or next(iter(reversed(steps(run))), None)
-    if folder is None:
-        raise ModelError(f"{run.path}: no trained model here; run nmt train, or name a run with --model")
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+    folder, weights = _load_best(run, warn or (lambda _: None))
     check_fits(folder, src, tgt)
     where = resolve_device(device)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
-    put_weights(model, load_weights(folder), folder)
+    put_weights(model, weights, folder)
     return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
+
+
+def _load_best(run: RunDir, warn: Callable[[str], None]) -> tuple[Path, dict[str, Tensor]]:
+    marked = best(run)
+    candidates = [*([marked] if marked else []), *reversed(steps(run))]
+    problem = f"{run.path}: no trained model here; run nmt train, or name a run with --model"
+    for folder in candidates:
+        try:
+            return folder, load_weights(folder)
+        except ModelError as error:
+            problem = str(error)
+            warn(f"{problem}; trying the last whole checkpoint")
+    raise ModelError(problem)
 
 
 def check_fits(folder: Path, src: Side, tgt: Side) -> None:

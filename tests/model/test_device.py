@@ -62,7 +62,7 @@ def test_a_device_that_is_not_there_is_refused_with_a_way_out(has, name, message
         ({"amx": True}, CPU, "bf16"),
         ({"avx": True}, CPU, "bf16"),
         ({"gpus": 1, "gpu_bf16": True}, GPU, "bf16"),
-        ({"gpus": 1}, GPU, "fp16"),
+        ({"gpus": 1}, GPU, "fp32"),
         ({"apple": True}, APPLE, "fp32"),
     ],
 )

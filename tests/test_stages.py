@@ -1,0 +1,106 @@
+"""What a run folder allows, and which stages are due."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import ready, tiny_config, train, write_corpus
+
+from nmt import checkpoint, stages
+from nmt.config import load_config
+from nmt.errors import ConfigError
+from nmt.run_dir import RunDir
+from nmt.train.distributed import World
+from nmt.train.trainer import Trainer
+from nmt.translate.translator import load_translator
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> tuple[Path, Path]:
+    """A corpus of its own, and where a run may go."""
+    return write_corpus(tmp_path / "corpus", train=60, dev=5, test=5), tmp_path / "run"
+
+
+def short(data: Path, folder: Path, *more: str) -> tuple[str, ...]:
+    return ("train.updates=4", "train.save_every=2", "train.validate_every=4", "train.average=0", *more)
+
+
+def test_stages_whose_results_are_current_are_not_run_again(world: tuple[Path, Path]) -> None:
+    config = tiny_config(*world, *short(*world))
+    run = ready(config)
+    said: list[str] = []
+    stages.ensure_prepared(config, run, said.append)
+    stages.ensure_vocabularies(config, run, said.append)
+    assert said == []
+
+
+def test_a_changed_corpus_is_prepared_again_before_training_but_not_under_a_trained_model(
+    world: tuple[Path, Path],
+) -> None:
+    data, folder = world
+    config = tiny_config(data, folder, *short(*world))
+    run = ready(config)
+    with (data / "train.en").open("a") as en, (data / "train.zh").open("a") as zh:
+        en.write("nine nine nine nine.\n")
+        zh.write("九，九，九，九。\n")
+    before = run.text("train", "en").read_text()
+    train(config)
+    assert run.text("train", "en").read_text() != before
+    vocabulary = run.vocab("src").read_bytes()
+    (data / "train.en").write_text((data / "train.en").read_text().replace("nine", "ten"))
+    with pytest.raises(ConfigError, match="would replace what its checkpoints were trained on"):
+        train(config)
+    assert run.vocab("src").read_bytes() == vocabulary
+    assert load_translator(config, run).translate(["one."])
+
+
+def test_a_trained_run_goes_on_where_its_corpora_are_gone(world: tuple[Path, Path]) -> None:
+    data, folder = world
+    config = tiny_config(data, folder, *short(*world))
+    run = train(config)
+    shutil.rmtree(data)
+    stages.ensure_prepared(config, run, lambda _: None)
+    stages.ensure_vocabularies(config, run, lambda _: None)
+    longer = tiny_config(data, folder, *short(*world), "train.updates=6")
+    Trainer(longer, run, World(0, 1, load_translator(config, run).device)).train()
+    assert checkpoint.steps(run)[-1].name == checkpoint.step_name(6)
+
+
+def test_another_configuration_is_refused_by_key_unless_it_only_says_how_to_go_on(world: tuple[Path, Path]) -> None:
+    run = train(tiny_config(*world, *short(*world)))
+    stages.claim(tiny_config(*world, *short(*world), "train.updates=9", "search.beam_size=7"), overwrite=False)
+    other = tiny_config(*world, *short(*world), "model.d_ff=32", "train.seed=9")
+    with pytest.raises(ConfigError, match=r"model.d_ff: 64 → 32; train.seed: 1 → 9"):
+        stages.claim(other, overwrite=False)
+    assert checkpoint.steps(run)
+    stages.claim(other, overwrite=True)
+    assert not checkpoint.steps(run)
+    assert load_config(run.config) == other
+
+
+def test_a_damaged_best_checkpoint_is_named_and_the_last_whole_one_translates(world: tuple[Path, Path]) -> None:
+    config = tiny_config(*world, *short(*world))
+    run = train(config)
+    best = checkpoint.best(run)
+    assert best is not None
+    (best / checkpoint.WEIGHTS).write_bytes(b"damaged")
+    warnings: list[str] = []
+    assert load_translator(config, run, warn=warnings.append).translate(["one."])[0].source == "one."
+    assert str(best) in warnings[0]
+
+
+def test_the_best_checkpoint_is_marked_again_if_a_crash_came_between(world: tuple[Path, Path]) -> None:
+    config = tiny_config(*world, *short(*world))
+    run = train(config)
+    marked = run.best.read_text()
+    run.best.unlink()
+    train(config)
+    assert run.best.read_text() == marked
+
+
+def test_the_last_trained_run_is_remembered_relative_to_where_it_was_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stages.remember(RunDir(Path("runs/mine")))
+    assert Path("runs/latest").read_text() == "runs/mine\n"
