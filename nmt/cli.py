@@ -71,11 +71,11 @@ ConfigFile = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[KEY=VALUE]...", help="Settings over the file's, such as train.updates=500."),
+    typer.Argument(metavar="KEY=VALUE", help="Settings over the file's, such as train.updates=500."),
 ]
 SearchOverrides = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[KEY=VALUE]...", help="Settings over the run's, such as search.beam_size=10."),
+    typer.Argument(metavar="KEY=VALUE", help="Settings over the run's, such as search.beam_size=10."),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Delete checkpoints that the run folder holds, and start anew.")
@@ -98,17 +98,21 @@ NBest = Annotated[int | None, typer.Option(help="Translations of each line, with
 LengthPenalty = Annotated[float | None, typer.Option(help="0: none; more favours longer translations.")]
 MaxLength = Annotated[int | None, typer.Option(help="Tokens of a translation at the most.")]
 BatchTokens = Annotated[int | None, typer.Option(help="Padded source tokens translated at once.")]
-Source = Annotated[Path | None, typer.Option("--src", help="Source text; default: the run's test split.")]
-Reference = Annotated[Path | None, typer.Option("--ref", help="Reference translations, line for line.")]
-Hypothesis = Annotated[Path | None, typer.Option("--hyp", help="Translations to score instead of a model's.")]
-Baseline = Annotated[Path | None, typer.Option(help="Another system's translations, to compare with.")]
-Output = Annotated[Path | None, typer.Option(help="Where to write the model's translations.")]
+Source = Annotated[
+    Path | None, typer.Option("--src", metavar="FILE", help="Source text; default: the run's test split.")
+]
+Reference = Annotated[Path | None, typer.Option("--ref", metavar="FILE", help="Reference translations, line for line.")]
+Hypothesis = Annotated[
+    Path | None, typer.Option("--hyp", metavar="FILE", help="Translations to score instead of a model's.")
+]
+Baseline = Annotated[Path | None, typer.Option(metavar="FILE", help="Another system's translations, to compare with.")]
+Output = Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write the model's translations.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 FailUnder = Annotated[list[str] | None, typer.Option(metavar="METRIC=X", help="Exit 4 below X; repeatable.")]
 FailBelow = Annotated[
     bool, typer.Option("--fail-below-baseline", help="Exit 4 if significantly worse than --baseline.")
 ]
-History = Annotated[Path | None, typer.Option(help="Append the result here, a line of JSON.")]
+History = Annotated[Path | None, typer.Option(metavar="FILE", help="Append the result here, a line of JSON.")]
 
 
 def say(text: str) -> None:

@@ -67,7 +67,7 @@ class SideConfig(Section):
     language: Language
     tokenizer: TokenizerName
     vocab_size: Positive = 32000
-    min_frequency: Positive = 1
+    min_frequency: Positive = 2
     lowercase: bool = False
     unknown: Literal["spell", "unk"] = "spell"
 

@@ -28,7 +28,7 @@ def test_a_model_learns_its_little_world_and_never_writes_unk(trained: RunDir) -
 
 @pytest.mark.parametrize("units", ["jieba", "sentencepiece"])
 def test_the_same_configuration_gives_the_same_bytes(units: str, corpus: Path, tmp_path: Path) -> None:
-    settings = [f"tgt.tokenizer={units}", "tgt.vocab_size=40", "train.updates=10", "model.dropout=0.1"]
+    settings = [f"tgt.tokenizer={units}", "tgt.vocab_size=300", "train.updates=10", "model.dropout=0.1"]
     runs = [train(tiny_config(corpus, tmp_path / name, *settings)) for name in ("one", "two")]
     files = [{path.relative_to(run.path): path for path in run.path.rglob("*") if path.is_file()} for run in runs]
     assert files[0].keys() == files[1].keys()
@@ -69,5 +69,5 @@ def test_real_sentences_are_prepared_and_round_trip(tmp_path: Path) -> None:
     lines = list(read_lines(run.text("test", "zh")))
     encoded = [side.encode(line) for line in lines]
     known = [(line, ids) for line, ids in zip(lines, encoded, strict=True) if UNK not in ids]
-    assert len(known) > 0.9 * len(lines)
+    assert len(known) > 0.97 * len(lines)
     assert all(side.decode(ids) == line for line, ids in known)

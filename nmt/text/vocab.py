@@ -53,10 +53,18 @@ class Vocab:
             if index is not None:
                 ids.append(index)
             elif spells:
-                ids.extend(self.ids.get(piece, UNK) for piece in spell(token))
+                ids.extend(map(self._piece_id, spell(token)))
             else:
                 ids.append(UNK)
         return ids
+
+    def _piece_id(self, piece: str) -> int:
+        """The id of a character of a spelled word; where it is not listed for this place in a word, for another."""
+        character = piece[-1]
+        for variant in (piece, *(mark + character for mark in _MARKS), character):
+            if variant in self.ids:
+                return self.ids[variant]
+        return UNK
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tokens of ids, spelled words joined, PAD, BOS and EOS left out."""
@@ -148,25 +156,33 @@ def rank(counts: Counter[str], min_frequency: int) -> list[tuple[str, int]]:
 def build_vocab(counts: Counter[str], size: int, min_frequency: int, spells: bool) -> Vocab:
     """The vocabulary of at most `size` tokens (specials not counted) for token counts.
 
-    With `spells`, words that are too rare give their places to the marked characters that spell them.
+    With `spells`, words that are too rare give their places to the marked characters that spell them, a quarter
+    of the places at the most: first a mark for each character, then its other marks.
     """
     ranked = [item for item in rank(counts, min_frequency) if not is_marked(item[0])]
     words = ranked[:size]
     if spells:
-        marked = _spelling(counts, words, min_frequency)
+        marked = _spelling(counts, words)
         room = size - min(len(marked), int(size * _SPELLING_SHARE))
         words = ranked[:room]
-        marked = _spelling(counts, words, min_frequency)[: size - len(words)]
+        marked = _spelling(counts, words)[: size - len(words)]
         words = sorted([*words, *marked], key=lambda item: (-item[1], item[0]))
     return Vocab([token for token, _ in words], [count for _, count in words])
 
 
-def _spelling(counts: Counter[str], words: list[tuple[str, int]], min_frequency: int) -> list[tuple[str, int]]:
-    """The characters that spell every word outside `words`, ranked."""
+def _spelling(counts: Counter[str], words: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The characters that spell every word outside `words`: one mark of each, ranked, then the others, ranked."""
     known = {word for word, _ in words}
     characters: Counter[str] = Counter()
     for word, count in counts.items():
         if word not in known:
             for character in spell(word):
                 characters[character] += count
-    return [item for item in rank(characters, min_frequency) if item[0] not in known]
+    first: list[tuple[str, int]] = []
+    others: list[tuple[str, int]] = []
+    covered = set(known)
+    for piece, count in rank(characters, 1):
+        if piece not in known:
+            (others if piece[-1] in covered else first).append((piece, count))
+            covered.add(piece[-1])
+    return first + others

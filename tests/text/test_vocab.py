@@ -74,7 +74,8 @@ def test_a_vocabulary_is_as_large_as_asked_at_most_and_lists_each_token_once(cou
     vocab = build_vocab(counts, size, least, spells)
     listed = vocab.tokens[4:]
     assert len(listed) == len(set(listed)) <= size
-    assert all(count >= least for count in vocab.counts[4:])
+    rare = [token for token, n in zip(listed, vocab.counts[4:], strict=True) if n < least]
+    assert all(spells and (is_marked(token) or len(token) == 1) for token in rare)
     pairs = list(zip(vocab.counts[4:], listed, strict=True))
     assert pairs == sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
 
@@ -192,13 +193,27 @@ def test_rare_words_give_their_places_to_the_characters_that_spell_them():
     marked = {token: n for token, n in zip(vocab.tokens, vocab.counts, strict=True) if is_marked(token)}
     assert marked == {"<B>a": 12, "<M>b": 12, "<E>c": 5}
     assert len(vocab) == 4 + 12
-    assert vocab.decode(vocab.encode(["abc", "w3", "aac", "abd"])) == ["abc", "w3", "a", "<unk>", "c", "ab", "<unk>"]
+    assert vocab.decode(vocab.encode(["abc", "w3", "abd"])) == ["abc", "w3", "ab", "<unk>"]
 
 
-def test_min_frequency_holds_for_characters_as_for_words():
+def test_every_character_gets_one_mark_before_any_gets_two():
+    counts = {"w0": 99, "w1": 98, "w2": 97, "ab": 9, "ba": 8, "cd": 1}
+    vocab = build_vocab(Counter(counts), 6, 2, spells=True)
+    assert vocab.tokens[4:] == ("w0", "w1", "w2", "ab", "ba", "<B>c")
+    vocab = build_vocab(Counter(counts), 16, 10, spells=True)
+    assert vocab.tokens[4:] == ("w0", "w1", "w2", "<B>a", "<E>b", "<B>b", "<E>a", "<B>c", "<E>d")
+
+
+def test_a_character_that_is_not_listed_for_its_place_is_spelled_with_another_mark():
+    vocab = Vocab(["<B>a", "<M>b", "茶"], [3, 2, 1])
+    assert [vocab.tokens[i] for i in vocab.encode(["ba", "喝茶"])] == ["<M>b", "<B>a", "<unk>", "茶"]
+    assert "".join(vocab.decode(vocab.encode(["bab"]))) == "bab"
+
+
+def test_min_frequency_is_for_words_and_rarer_ones_are_spelled():
     counts = {"abc": 2, "abd": 1, "tea": 9}
     vocab = build_vocab(Counter(counts), 100, 3, spells=True)
-    assert vocab.tokens[4:] == ("tea", "<B>a", "<M>b")
+    assert vocab.tokens[4:] == ("tea", "<B>a", "<M>b", "<E>c", "<E>d")
 
 
 def test_where_every_word_has_room_none_is_spelled():
@@ -214,6 +229,8 @@ def test_words_that_spell_whole_come_back_whole(counts, size):
     for word in counts:
         ids = vocab.encode([word])
         if UNK not in ids:
+            assert "".join(vocab.decode(ids)) == word
+        if word in vocab.words or all(piece in vocab.ids for piece in spell(word)):
             assert vocab.decode(ids) == [word]
 
 
