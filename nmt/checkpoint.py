@@ -15,10 +15,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
-from nmt.errors import ModelError
+from nmt.errors import FormatError, ModelError, UserError
 from nmt.run_dir import RunDir, read_json, replacing, write_json, write_text
 
 FORMAT = 1
@@ -43,9 +44,7 @@ def save(
     folder = run.checkpoints / name
     with replacing(folder) as part:
         part.mkdir()
-        save_file({key: value.detach().contiguous().cpu() for key, value in parameters.items()}, part / WEIGHTS)
-        if training is not None:
-            torch.save(training, part / TRAINING)
+        _write_tensors(part, parameters, training)
         checksums = {file.name: _checksum(file) for file in sorted(part.iterdir())}
         described = {
             "format": FORMAT,
@@ -58,6 +57,20 @@ def save(
         }
         write_json(part / META, described)
     return folder
+
+
+def _write_tensors(part: Path, parameters: dict[str, Tensor], training: dict[str, Any] | None) -> None:
+    """Raises UserError where they cannot be written, on a full disk for one; the libraries have errors of their own."""
+    try:
+        weights = {key: value.detach().contiguous().cpu() for key, value in parameters.items()}
+        (part / WEIGHTS).write_bytes(serialize(weights))
+        if training is not None:
+            torch.save(training, part / TRAINING)
+    except (OSError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(
+            f"{part.name}: the checkpoint cannot be written ({reason}); free some space: earlier ones are whole"
+        ) from None
 
 
 def step_name(update: int) -> str:
@@ -84,7 +97,7 @@ def read_meta(folder: Path) -> Meta:
             return Meta(meta["update"], (meta["src"], meta["tgt"]), meta["scores"], meta["progress"])
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
-    raise ModelError(
+    raise FormatError(
         f"{folder}: written in format {version}, but this nmt reads {FORMAT}; install the nmt that wrote it"
     )
 

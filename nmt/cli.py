@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
@@ -15,7 +16,7 @@ import typer
 import typer.core
 
 from nmt import __version__
-from nmt.errors import ConfigError, UserError
+from nmt.errors import ConfigError, DataError, UserError
 
 if TYPE_CHECKING:
     from nmt.config import Config
@@ -107,6 +108,7 @@ Hypothesis = Annotated[
 ]
 Baseline = Annotated[Path | None, typer.Option(metavar="FILE", help="Another system's translations, to compare with.")]
 Output = Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write the model's translations.")]
+OverwriteOutput = Annotated[bool, typer.Option("--overwrite", help="Replace the --output file if it is there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 FailUnder = Annotated[list[str] | None, typer.Option(metavar="METRIC=X", help="Exit 4 below X; repeatable.")]
 FailBelow = Annotated[
@@ -121,7 +123,7 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Tell of something that is wrong but not the end; --quiet does not silence it."""
+    """Tell of something that is wrong, but not the end."""
     say(f"nmt: warning: {text}")
 
 
@@ -135,23 +137,27 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Show the versi
 @app.command()
 def prepare(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
     """Clean the corpora; set dev and test aside."""
+    from nmt import stages
     from nmt.config import load_config
-    from nmt.stages import claim, run_prepare
+    from nmt.run_dir import RunDir, locked
 
     settings = load_config(config, overrides)
-    run_prepare(settings, claim(settings, overwrite), say)
+    with locked(RunDir(Path(settings.run_dir))):
+        stages.run_prepare(settings, stages.claim(settings, overwrite), say)
 
 
 @app.command()
 def build_vocab(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
     """Build vocabularies and encode the text."""
+    from nmt import stages
     from nmt.config import load_config
-    from nmt.stages import claim, ensure_prepared, run_build_vocab
+    from nmt.run_dir import RunDir, locked
 
     settings = load_config(config, overrides)
-    run = claim(settings, overwrite)
-    ensure_prepared(settings, run, say)
-    run_build_vocab(settings, run, say)
+    with locked(RunDir(Path(settings.run_dir))):
+        run = stages.claim(settings, overwrite)
+        stages.ensure_prepared(settings, run, say)
+        stages.run_build_vocab(settings, run, say)
 
 
 @app.command()
@@ -159,20 +165,25 @@ def train(config: ConfigFile = None, overrides: Overrides = None, overwrite: Ove
     """Train a model, or go on training it."""
     from nmt import stages
     from nmt.config import load_config
-    from nmt.run_dir import RunDir
+    from nmt.model.device import resolve_precision
+    from nmt.run_dir import RunDir, locked
     from nmt.train.distributed import world
     from nmt.train.trainer import Trainer
 
     settings = load_config(config, overrides)
-    with world(settings.train.device) as processes:
-        run = RunDir(Path(settings.run_dir))
+    run = RunDir(Path(settings.run_dir))
+    with world(settings.train.device) as processes, locked(run) if processes.leads else nullcontext():
+        resolve_precision(settings.train.precision, processes.device)  # before --overwrite deletes anything
         if processes.leads:
             stages.claim(settings, overwrite)
             stages.ensure_prepared(settings, run, say)
             stages.ensure_vocabularies(settings, run, say)
-            stages.remember(run)
         processes.wait()
-        Trainer(settings, run, processes).train()
+        try:
+            Trainer(settings, run, processes).train()
+        finally:
+            if processes.leads:
+                stages.remember(run)
 
 
 @app.command()
@@ -261,6 +272,7 @@ def evaluate(
     hyp: Hypothesis = None,
     baseline: Baseline = None,
     output: Output = None,
+    overwrite: OverwriteOutput = False,
     as_json: AsJson = False,
     fail_under: FailUnder = None,
     fail_below_baseline: FailBelow = False,
@@ -273,16 +285,21 @@ def evaluate(
     from nmt.corpus.lines import read_lines
     from nmt.evaluate import report
     from nmt.evaluate.significance import append_history, parse_floors
+    from nmt.run_dir import write_text
 
     floors = parse_floors(fail_under or [])
     if fail_below_baseline and baseline is None:
         raise ConfigError("--fail-below-baseline needs --baseline FILE")
+    if output is not None and output.exists() and not overwrite:
+        raise ConfigError(f"{output}: is there already; name another file, or --overwrite it")
     against = None if baseline is None else list(read_lines(baseline))
     if hyp is not None:
         _refuse("--hyp is scored as it is", {"--src": src, "--model": model, "--output": output})
         judged = _given(hyp, ref, config, overrides)
     else:
-        judged = _translated(src, ref, output, _find(config, model, overrides), device, precision)
+        judged = _translated(src, ref, _find(config, model, overrides), device, precision)
+    if output is not None:
+        write_text(output, "".join(line + "\n" for line in judged.hypotheses))
     metrics = list(dict.fromkeys([*judged.settings.evaluate.metrics, *floors]))
     result = report.evaluate(judged.hypotheses, judged.references, against, metrics, judged.about)
     for warning in [] if quiet else result.warnings:
@@ -318,14 +335,12 @@ def _given(hyp: Path, ref: Path | None, config: Path | None, overrides: list[str
 def _translated(
     src: Path | None,
     ref: Path | None,
-    output: Path | None,
     found: "tuple[Config, RunDir]",
     device: str,
     precision: str,
 ) -> _Judged:
     """A model's translations of a file, or of the run's test split."""
     from nmt.corpus.lines import read_lines
-    from nmt.run_dir import write_text
     from nmt.translate.translator import load_translator
 
     settings, run = found
@@ -334,10 +349,10 @@ def _translated(
     source = src or run.text("test", settings.src.language)
     reference = ref or run.text("test", settings.tgt.language)
     lines, references = list(read_lines(source)), list(read_lines(reference))
+    if len(lines) != len(references):
+        raise DataError(f"{source} has {len(lines)} lines, {reference} {len(references)}; give line-aligned files")
     translator = load_translator(settings, run, device, precision, warn)
     hypotheses = [translation.text for translation in translator.translate(lines)]
-    if output is not None:
-        write_text(output, "".join(line + "\n" for line in hypotheses))
     about = {"nmt": __version__, "model": str(run.path), "source": str(source), "reference": str(reference)}
     return _Judged(settings, hypotheses, references, about)
 

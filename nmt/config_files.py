@@ -24,9 +24,7 @@ class Mapping:
     origin: str
 
     def place(self, location: Place) -> str:
-        """Where `location`, or the nearest section around it, was written; the command line if it changed that."""
-        if any(place == COMMAND_LINE and key[: len(location)] == location for key, place in self.places.items()):
-            return COMMAND_LINE
+        """Where `location`, or the nearest section around it, was written."""
         for length in range(len(location), 0, -1):
             if location[:length] in self.places:
                 return self.places[location[:length]]
@@ -71,7 +69,8 @@ def read_yaml(path: Path) -> Mapping:
         raise ConfigError(_yaml_mistake(path, error)) from None
     if node is not None and not isinstance(node, yaml.MappingNode):
         raise ConfigError(f"{path}:1: a configuration is made of 'section:' and 'key: value' lines")
-    return Mapping(values or {}, places, str(path))
+    given = {key: value for key, value in (values or {}).items() if value is not None}  # a section of comments only
+    return Mapping(given, places, str(path))
 
 
 def _yaml_mistake(path: Path, error: Exception) -> str:
@@ -131,13 +130,22 @@ def explain(error: ValidationError, schema: type[BaseModel], settings: Mapping) 
             lines.append(f"{place}: unknown key '{name}'{_nearest(location, schema)}")
         elif problem["type"] == "value_error":
             about = f"{name}: " if name and not str(problem["ctx"]["error"]).startswith(name) else ""
-            lines.append(f"{place}: {about}{problem['ctx']['error']}")
+            lines.append(
+                f"{_place_of(str(problem['ctx']['error']), settings) or place}: {about}{problem['ctx']['error']}"
+            )
         elif problem["type"] == "missing":
             lines.append(f"{place}: '{name}' is missing")
         else:
             wanted = problem["msg"][0].lower() + problem["msg"][1:]
             lines.append(f"{place}: {name}={problem['input']!r}: {wanted}")
     return "\n".join(lines)
+
+
+def _place_of(message: str, settings: Mapping) -> str:
+    """Where a setting that a message about several names was written: the command line before the file."""
+    named = [tuple(name.split(".")) for name in re.findall(r"[a-z_]+(?:\.[a-z_]+)+", message)]
+    places = [settings.places[name] for name in named if name in settings.places]
+    return COMMAND_LINE if COMMAND_LINE in places else next(iter(places), "")
 
 
 def _nearest(location: Place, schema: type[BaseModel]) -> str:

@@ -34,6 +34,10 @@ class ModelError(UserError):
     exit_code = 5
 
 
+class FormatError(ModelError):
+    """A checkpoint is whole, but of a format that this version does not know."""
+
+
 class Interrupted(UserError):
     """A signal ended the work, after what was done had been saved; `exit_code` is 128 + the signal's number."""
 

@@ -1,5 +1,6 @@
 """The name of every file that a run writes, and how files are written: whole or not at all."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nmt.errors import ModelError
+from nmt.errors import ModelError, UserError
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
@@ -84,6 +85,21 @@ class RunDir:
     def tensorboard(self) -> Path:
         """TensorBoard's event files."""
         return self.path / "tensorboard"
+
+
+@contextmanager
+def locked(run: RunDir) -> Iterator[None]:
+    """Keep a second process from training in the same run. The system frees the lock of a process that dies.
+
+    Raises UserError if another process holds it.
+    """
+    run.path.mkdir(parents=True, exist_ok=True)
+    with (run.path / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{run.path}: another process is at work in this run; wait for it, or stop it") from None
+        yield
 
 
 @contextmanager

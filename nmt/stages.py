@@ -13,7 +13,7 @@ from nmt.config import Config, dump, load_config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
-from nmt.errors import ConfigError, DataError, ModelError
+from nmt.errors import ConfigError, ModelError
 from nmt.run_dir import LATEST, RunDir, write_text
 
 Say = Callable[[str], None]
@@ -24,12 +24,14 @@ _FREE = {
     "prepare.workers",
     "train.average",
     "train.average_of",
+    "train.clip_norm",
     "train.device",
-    "train.early_stop",
     "train.keep",
     "train.log_every",
     "train.max_minutes",
     "train.patience",
+    "train.peak_lr",
+    "train.precision",
     "train.save_every",
     "train.tensorboard",
     "train.updates",
@@ -40,11 +42,14 @@ _FREE = {
 def claim(config: Config, overwrite: bool) -> RunDir:
     """The run folder of a configuration, with `config.yaml` written in it.
 
-    Raises ConfigError if the folder holds checkpoints that were trained with another configuration; `overwrite`
-    deletes them.
+    Raises ConfigError if the folder holds checkpoints that were trained with another configuration (`overwrite`
+    deletes them), or a `config.yaml` of something else.
     """
     run = RunDir(Path(config.run_dir))
+    if run.config.exists() and not run.prepare_report.exists():
+        _refuse_foreign(run)
     if overwrite:
+        find_sources(config)  # before anything is deleted for a training that cannot begin
         _clear(run)
     elif steps(run) and run.config.exists():
         differing = _differences(load_config(run.config), config)
@@ -55,6 +60,13 @@ def claim(config: Config, overwrite: bool) -> RunDir:
             )
     write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
     return run
+
+
+def _refuse_foreign(run: RunDir) -> None:
+    try:
+        load_config(run.config)
+    except ConfigError:
+        raise ConfigError(f"{run.config}: is of something else, and would be replaced; give another run_dir") from None
 
 
 def _clear(run: RunDir) -> None:
@@ -81,34 +93,28 @@ def _flat(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
-    """Run `prepare` if its results are missing or stale; a trained run whose corpora are gone has all it needs."""
-    if not is_current(config, run) and not (steps(run) and _corpora_are_gone(config, run)):
+    """Run `prepare` if its results are missing or stale. A trained run keeps the text that it was trained on."""
+    if is_current(config, run):
+        return
+    if steps(run):
+        say(f"{run.path}: its corpora have changed or are gone; it goes on with the text as it was prepared")
+    else:
         run_prepare(config, run, say)
 
 
-def _corpora_are_gone(config: Config, run: RunDir) -> bool:
-    if not run.prepare_report.is_file():
-        return False
-    try:
-        find_sources(config)
-    except DataError:
-        return True
-    return False
+def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
+    """Run `build-vocab` if its results are missing or stale. A trained run keeps its vocabularies."""
+    if not steps(run) and not vocabularies_are_current(config, run):
+        run_build_vocab(config, run, say)
 
 
 def _refuse_if_trained(run: RunDir, stage: str) -> None:
     """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
     if steps(run):
         raise ConfigError(
-            f"{run.path}: {stage} would replace what its checkpoints were trained on; give another run_dir, "
-            "restore the corpora as they were, or --overwrite to delete the checkpoints"
+            f"{run.path}: {stage} would replace what its checkpoints were trained on; "
+            "give another run_dir, or --overwrite to delete the checkpoints"
         )
-
-
-def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
-    """Run `build-vocab` if its results are missing or stale."""
-    if not vocabularies_are_current(config, run):
-        run_build_vocab(config, run, say)
 
 
 def run_prepare(config: Config, run: RunDir, say: Say) -> None:
@@ -134,8 +140,9 @@ def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
 
 
 def remember(run: RunDir) -> None:
-    """Make this the run that `nmt translate` takes when none is named."""
-    write_text(LATEST, f"{run.path}\n")
+    """Make this the run that `nmt translate` takes when none is named, once it has a checkpoint."""
+    if steps(run):
+        write_text(LATEST, f"{run.path}\n")
 
 
 def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> tuple[Config, RunDir]:
@@ -149,6 +156,8 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> t
             raise ConfigError(f"command line: text comes from stdin: nmt translate < {override}")
         if not override.startswith(("search.", "evaluate.", "run_dir=")):
             raise ConfigError(f"command line: {override}: a trained model takes only search.* and evaluate.*")
+    if config is None and any(override.startswith("run_dir=") for override in overrides):
+        raise ConfigError("command line: run_dir= goes with --config; name a trained run with --model DIR")
     asked = load_config(config, overrides) if config is not None else None
     run = _locate(model, asked)
     if not run.config.is_file():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -133,6 +134,7 @@ def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(trai
         (["translate", "--model", "{trained}", "--n-best", "9"], 2, "command line: search.n_best=9 is more than"),
         (["translate", "--model", "{trained}", "--precision", "fp17"], 2, "precision=fp17: no such precision"),
         (["translate", "--model", "{trained}", "--device", "gpu"], 2, "device=gpu: no such device"),
+        (["translate", "run_dir=runs/a"], 2, "run_dir= goes with --config"),
         (["translat"], 2, "No such command"),
         (["train", "--confg", "x"], 2, "No such option"),
         (["train", "train.updates=0"], 2, "command line: train.updates=0"),
@@ -211,6 +213,28 @@ def test_an_interrupt_while_waiting_for_a_line_ends_it_quietly(trained: RunDir) 
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 130
     assert process.communicate()[1] == b""
+
+
+def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.validate_every=1000"]
+    assert run_nmt("train", *settings, "train.updates=2", cwd=tmp_path).returncode == 0
+    limit = 200_000  # bytes of a file: less than the model has
+    command = [*NMT, "train", *settings, "train.updates=20"]
+    full = subprocess.run(
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert full.returncode == 1
+    assert "Traceback" not in full.stderr
+    assert full.stderr.splitlines()[-1].startswith("nmt: step-00000010: the checkpoint cannot be written")
+    checkpoints = tmp_path / "run" / "checkpoints"
+    assert [path.name for path in checkpoints.iterdir()] == ["step-00000002"]
+    assert run_nmt("translate", "-m", tmp_path / "run", stdin="one.\n").returncode == 0
 
 
 def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def message(tmp_path: Path, text: str, *overrides: str) -> str:
         ("trian:\n  updates: 3\n", "base.yaml:1: unknown key 'trian'; did you mean 'train'?"),
         (
             "model:\n  d_model: 512\n  heads: 7\n",
-            "base.yaml:1: model.d_model=512 cannot be divided among model.heads=7; choose heads that divide it, "
+            "base.yaml:2: model.d_model=512 cannot be divided among model.heads=7; choose heads that divide it, "
             "such as 8",
         ),
         ("model: {max_length: 0}\n", "base.yaml:1: model.max_length=0: input should be greater than 0"),
@@ -44,6 +44,7 @@ def message(tmp_path: Path, text: str, *overrides: str) -> str:
         ("model:\n  dropout: .nan\n", "base.yaml:2: model.dropout=nan"),
         ("train: 3\n", "base.yaml:1: train=3"),
         ("src: {language: ../../etc}\n", "src.language"),
+        ("tgt: {language: en}\n", "src.language and tgt.language are both en"),
     ],
 )
 def test_a_mistake_is_shown_with_its_place_value_and_mend(text: str, told: str, tmp_path: Path) -> None:
@@ -89,6 +90,7 @@ def test_a_missing_file_and_bytes_that_are_not_utf8_are_named(tmp_path: Path) ->
         ("train.updates.more=3", "command line: train.updates={'more': 3}"),
         ("trian.updates=3", "command line: unknown key 'trian'"),
         ("train.updates=[", "not a YAML value"),
+        ("search.n_best=9", "command line: search.n_best=9 is more than"),
         ("train.updtes=3", "command line: unknown key 'train.updtes'; did you mean 'train.updates'?"),
     ],
 )
@@ -101,6 +103,16 @@ def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
     file.write_text("train: {updates: 5, peak_lr: 1e-3}\n")
     config = load_config(file, ["train.updates=7", "evaluate.metrics=[ter]", "train.max_minutes=null"])
     assert (config.train.updates, config.train.peak_lr, config.evaluate.metrics) == (7, 1e-3, ("ter",))
+
+
+def test_a_mistake_in_the_file_is_not_put_on_the_command_line(tmp_path: Path) -> None:
+    assert message(tmp_path, "model:\n  tie_embeddings: all\n", "train.seed=2").startswith("base.yaml:2: ")
+
+
+def test_a_section_whose_lines_are_all_comments_is_an_empty_one(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text("data:\n  # path: x\nprepare:\n")
+    assert load_config(file, ["data.path=y"]).data.path == "y"
 
 
 def test_what_is_dumped_is_read_back_unchanged(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from conftest import ready, tiny_config, train, write_corpus
 
 from nmt import checkpoint, stages
 from nmt.config import load_config
-from nmt.errors import ConfigError
-from nmt.run_dir import RunDir
+from nmt.errors import ConfigError, DataError, UserError
+from nmt.run_dir import RunDir, locked
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
 from nmt.translate.translator import load_translator
@@ -46,12 +46,42 @@ def test_a_changed_corpus_is_prepared_again_before_training_but_not_under_a_trai
     before = run.text("train", "en").read_text()
     train(config)
     assert run.text("train", "en").read_text() != before
-    vocabulary = run.vocab("src").read_bytes()
+    kept = {path: path.read_bytes() for path in [run.vocab("src"), run.text("train", "en")]}
     (data / "train.en").write_text((data / "train.en").read_text().replace("nine", "ten"))
-    with pytest.raises(ConfigError, match="would replace what its checkpoints were trained on"):
-        train(config)
-    assert run.vocab("src").read_bytes() == vocabulary
+    said: list[str] = []
+    stages.ensure_prepared(config, run, said.append)
+    stages.ensure_vocabularies(config, run, said.append)
+    assert "it goes on with the text as it was prepared" in said[0]
+    for stage in (stages.run_prepare, stages.run_build_vocab):
+        with pytest.raises(ConfigError, match="would replace what its checkpoints were trained on"):
+            stage(config, run, said.append)
+    assert {path: path.read_bytes() for path in kept} == kept
     assert load_translator(config, run).translate(["one."])
+
+
+def test_overwrite_deletes_nothing_for_a_training_that_cannot_begin(world: tuple[Path, Path]) -> None:
+    data, folder = world
+    run = train(tiny_config(data, folder, *short(*world)))
+    with pytest.raises(DataError, match="no such folder"):
+        stages.claim(tiny_config(data / "gone", folder, *short(*world)), overwrite=True)
+    assert checkpoint.steps(run)
+
+
+def test_a_configuration_of_something_else_is_not_replaced(world: tuple[Path, Path], tmp_path: Path) -> None:
+    foreign = tmp_path / "run" / "config.yaml"
+    foreign.parent.mkdir()
+    foreign.write_text("services: [web]\n")
+    with pytest.raises(ConfigError, match="is of something else"):
+        stages.claim(tiny_config(*world), overwrite=True)
+    assert foreign.read_text() == "services: [web]\n"
+
+
+def test_two_processes_cannot_work_in_one_run_but_a_dead_one_holds_no_lock(tmp_path: Path) -> None:
+    run = RunDir(tmp_path / "run")
+    with locked(run), pytest.raises(UserError, match="another process is at work"), locked(run):
+        pass
+    with locked(run):
+        pass
 
 
 def test_a_trained_run_goes_on_where_its_corpora_are_gone(world: tuple[Path, Path]) -> None:
@@ -102,5 +132,8 @@ def test_the_last_trained_run_is_remembered_relative_to_where_it_was_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    stages.remember(RunDir(Path("runs/mine")))
+    assert not Path("runs/latest").exists(), "there is no checkpoint yet"
+    Path("runs/mine/checkpoints/step-00000001").mkdir(parents=True)
     stages.remember(RunDir(Path("runs/mine")))
     assert Path("runs/latest").read_text() == "runs/mine\n"

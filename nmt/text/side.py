@@ -18,7 +18,7 @@ class Side:
     tokenizer: Tokenizer
     vocab: Vocab
     lowercase: bool
-    spells: bool  # unknown words are spelled, and <unk> is never written
+    never_unknown: bool  # <unk> is never written: unknown words are spelled
     identity: str  # everything but the vocabulary that decides the ids: tokenizer, case, sentencepiece model
 
     def tokens(self, text: str) -> list[str]:
@@ -30,8 +30,8 @@ class Side:
         return self.vocab.encode(self.tokens(text))
 
     def decode(self, ids: list[int]) -> str:
-        """Text of ids; PAD, BOS and EOS are left out."""
-        return self.tokenizer.decode(self.vocab.decode(ids))
+        """One line of text for ids; PAD, BOS and EOS are left out."""
+        return normalize(self.tokenizer.decode(self.vocab.decode(ids)), self.language)
 
     def fingerprint(self) -> str:
         """A hash that is equal where every text gets equal ids."""

@@ -65,7 +65,7 @@ def world(device_name: str) -> Iterator[World]:
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
-    distributed.init_process_group(backend, timeout=timedelta(minutes=30))
+    distributed.init_process_group(backend, timeout=timedelta(days=1))
     try:
         yield World(distributed.get_rank(), distributed.get_world_size(), device)
     finally:

@@ -4,6 +4,7 @@ Everything for people goes to stderr and to the run's train.log; the bar only to
 """
 
 import json
+import math
 import sys
 import time
 from contextlib import suppress
@@ -30,42 +31,47 @@ class Log:
         if sys.stderr.isatty():
             self._bar = tqdm(total=total, initial=start, unit="update", dynamic_ncols=True, file=sys.stderr)
         if tensorboard:
-            self._board = _tensorboard(run)
+            self._board = _tensorboard(run, start)
 
     def say(self, text: str) -> None:
         """One line for people."""
         if self.silent:
             return
-        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-        with self.run.log.open("a", encoding="utf-8") as file:
-            file.write(f"{stamp} {text}\n")
+        self._keep(text)
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - stderr is where people are told
 
+    def progress(self, text: str) -> None:
+        """Where training stands: behind the bar if there is one, else a line."""
+        if self._bar is None:
+            self.say(text)
+        else:
+            self._keep(text)
+            self._bar.set_postfix_str(text.split("  ", 2)[2])  # the bar itself counts updates
+
+    def _keep(self, text: str) -> None:
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+        with self.run.log.open("a", encoding="utf-8") as file:
+            file.write(f"{stamp} {text}\n")
+
     def record(self, kind: str, update: int, **values: float) -> None:
         """One JSON line in metrics.jsonl, and the same for TensorBoard."""
         if self.silent:
             return
-        line = json.dumps({"kind": kind, "update": update, "time": round(time.time(), 3), **values})
+        finite = {name: value if math.isfinite(value) else None for name, value in values.items()}  # JSON has no NaN
+        line = json.dumps({"kind": kind, "update": update, "time": round(time.time(), 3), **finite})
         with self.run.metrics.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
         if self._board is not None:
             for name, value in values.items():
                 self._board.add_scalar(f"{kind}/{name}", value, update)
 
-    def advance(self, **shown: str) -> None:
+    def advance(self) -> None:
         """Move the bar, if there is one, by an update."""
         if self._bar is not None:
             self._bar.update()
-            if shown:
-                self._bar.set_postfix(shown)
-
-    @property
-    def has_bar(self) -> bool:
-        """Whether a bar shows what else would be said from time to time."""
-        return self._bar is not None
 
     def close(self) -> None:
         """End the bar and flush TensorBoard."""
@@ -89,9 +95,9 @@ def _forget_after(run: RunDir, update: int) -> None:
         write_text(run.metrics, "".join(kept))
 
 
-def _tensorboard(run: RunDir) -> Any:
+def _tensorboard(run: RunDir, start: int) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise ConfigError("train.tensorboard=true needs TensorBoard; pip install 'nmt[tensorboard]'") from None
-    return SummaryWriter(run.tensorboard)
+    return SummaryWriter(run.tensorboard, purge_step=start + 1)

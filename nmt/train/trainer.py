@@ -20,7 +20,7 @@ from nmt.checkpoint import Meta
 from nmt.config import Config
 from nmt.corpus.batching import Batch, Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
-from nmt.errors import ConfigError, DataError, Interrupted, ModelError, UserError
+from nmt.errors import DataError, FormatError, Interrupted, ModelError, UserError
 from nmt.model.device import resolve_precision
 from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
@@ -30,6 +30,7 @@ from nmt.train.distributed import World, broadcast
 from nmt.train.log import Log
 from nmt.train.update import Updated, Updater, learning_rate
 from nmt.train.validation import Validator
+from nmt.translate.translator import check_fits
 
 _BAD_IN_A_ROW = 5  # updates whose gradients are not finite, before training gives up
 
@@ -120,6 +121,8 @@ class Trainer:
                     checkpoint.load_weights(folder),
                     checkpoint.load_training(folder),
                 )
+            except FormatError:
+                raise
             except ModelError as error:
                 damaged.append((folder, str(error)))
                 continue
@@ -135,8 +138,7 @@ class Trainer:
         return [f"{error}; trying the one before" for _, error in damaged]
 
     def _take_up(self, folder: Path, meta: Meta, weights: dict[str, Tensor], training: dict[str, Any]) -> None:
-        if meta.fingerprints != self.fingerprints:
-            raise ConfigError(f"{folder}: trained with other vocabularies; restore them, or train with --overwrite")
+        check_fits(folder, self.src, self.tgt)
         checkpoint.put_weights(self.model, weights, folder)
         self.updater.load_state(training)
         self.progress = Progress.from_json(meta.progress)
@@ -159,14 +161,19 @@ class Trainer:
                 if self._ended():
                     break
                 self._update(batches, tokens, position)
-            if self.progress.update and self.progress.update % self.config.train.save_every:
-                self._validate_and_save(validate=self.progress.update % self.config.train.validate_every != 0)
+            if self.progress.update and self.world.agree(not self._is_measured()):
+                self._validate_and_save(validate=True)
             self._average()
         if self.progress.update == started_at:
             self.log.say("nothing was left to do; raise train.updates, max_minutes or patience to go on")
         self.log.say(self._summary())
         self.log.close()
         return self.progress
+
+    def _is_measured(self) -> bool:
+        """Whether the checkpoint of the newest update is there, with its scores on dev if there is a dev set."""
+        folder = self.run.checkpoints / checkpoint.step_name(self.progress.update)
+        return folder.is_dir() and (not len(self.validator) or bool(checkpoint.read_meta(folder).scores))
 
     def _groups(self) -> Iterator[tuple[list[Batch], int, Position]]:
         """Endlessly, this rank's batches of the next update, the tokens of all ranks' batches, where it ends."""
@@ -196,9 +203,11 @@ class Trainer:
             self._interrupt(saved=validate or save)
 
     def _check_finite(self, updated: Updated, update: int) -> None:
-        self._bad_updates = 0 if updated.applied else self._bad_updates + 1
         if updated.applied:
+            self._bad_updates = 0
+        if updated.applied or self.updater.is_settling:
             return
+        self._bad_updates += 1
         self.log.say(f"the gradient of update {update} is not finite (loss {updated.loss}); it changes nothing")
         if self._bad_updates == _BAD_IN_A_ROW:
             good = checkpoint.steps(self.run)
@@ -211,7 +220,7 @@ class Trainer:
     def _report(self) -> None:
         update, train = self.progress.update, self.config.train
         last = self._since_log[-1]
-        self.log.advance(loss=f"{last.loss:.3f}")
+        self.log.advance()
         if update % train.log_every and update > 1:
             return
         tokens = sum(u.tokens for u in self._since_log)
@@ -225,11 +234,10 @@ class Trainer:
             "gradient_norm": last.gradient_norm,
         }
         self.log.record("train", update, epoch=self.progress.position.epoch, **values)
-        if not self.log.has_bar:
-            self.log.say(
-                f"update {update:,}/{train.updates:,}  epoch {self.progress.position.epoch + 1}  loss {loss:.3f}  "
-                f"{tokens / elapsed:,.0f} tok/s  lr {rate:.2e}  |g| {last.gradient_norm:.2f}  ETA {self._eta()}"
-            )
+        self.log.progress(
+            f"update {update:,}/{train.updates:,}  epoch {self.progress.position.epoch + 1}  loss {loss:.3f}  "
+            f"{tokens / elapsed:,.0f} tok/s  lr {rate:.2e}  |g| {last.gradient_norm:.2f}  ETA {self._eta()}"
+        )
         self._since_log.clear()
         self._log_time = time.monotonic()
 
@@ -287,8 +295,16 @@ class Trainer:
         checkpoint.save(self.run, name, checkpoint.parameters_of(self.model), meta, self.updater.state())
 
     def _kept(self) -> list[Path]:
-        steps = checkpoint.steps(self.run)
-        return [*steps[-self.config.train.keep :], *self._best_steps()]
+        return [*self._planned()[-self.config.train.keep :], *checkpoint.steps(self.run)[-1:], *self._best_steps()]
+
+    def _planned(self) -> list[Path]:
+        """The checkpoints that a run without interruptions has too, oldest first."""
+        train = self.config.train
+
+        def planned(update: int) -> bool:
+            return update % train.save_every == 0 or update % train.validate_every == 0 or update == train.updates
+
+        return [path for path in checkpoint.steps(self.run) if planned(int(path.name.removeprefix("step-")))]
 
     def _best_steps(self) -> list[Path]:
         """The checkpoints that an average of the best is made of, best last."""
@@ -306,7 +322,7 @@ class Trainer:
     def _average(self) -> None:
         """Average the last (or best) checkpoints, once; the mean becomes the best if it scores better on dev."""
         train, name = self.config.train, checkpoint.average_name(self.progress.update)
-        members = self._best_steps() or checkpoint.steps(self.run)[-train.average :]
+        members = self._best_steps() or self._planned()[-train.average :]
         if not self.world.leads or train.average < 2 or len(members) < 2 or not len(self.validator):
             return
         if self.validator.output(name).exists():
@@ -316,6 +332,9 @@ class Trainer:
             mean = checkpoint.average(members)
             checkpoint.put_weights(self.model, mean, self.run.checkpoints)
             scores = self._validate(name)
+        except BaseException:  # it is to be tried again
+            self.validator.output(name).unlink(missing_ok=True)
+            raise
         finally:
             checkpoint.put_weights(self.model, trained, self.run.checkpoints)
         better = self._better(scores[train.early_stop])
@@ -347,7 +366,8 @@ class Trainer:
                 raise Interrupted("stopped at once; the work since the last checkpoint is lost", number)
             self._signal = number
 
-        caught = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        caught = [n for n in wanted if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores SIGHUP, and means it
         before = {number: signal.signal(number, note) for number in caught}
         try:
             yield

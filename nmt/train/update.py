@@ -88,8 +88,8 @@ class Updater:
         """
         seed_update(self.config.seed, update, self.world.rank)
         loss = self._backward(batches, total_tokens)
+        self.world.sum_gradients(self.model)  # before unscaling: what is infinite on one rank is so on all
         self.scaler.unscale_(self.optimizer)
-        self.world.sum_gradients(self.model)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
         applied = bool(torch.isfinite(norm))
         rate = learning_rate(self.config, self.model.config.d_model, update)
@@ -110,6 +110,11 @@ class Updater:
             loss += mean.detach()
         return loss.item()
 
+    @property
+    def is_settling(self) -> bool:
+        """Whether fp16's loss scale is still being lowered to where gradients are finite, as it is at first."""
+        return self.scaler.is_enabled() and self.scaler.get_scale() > 1.0
+
     def state(self) -> dict[str, object]:
         """What resuming needs."""
         return {"optimizer": self.optimizer.state_dict(), "scaler": self.scaler.state_dict()}
@@ -117,4 +122,5 @@ class Updater:
     def load_state(self, state: dict[str, dict[str, object]]) -> None:
         """Take up the state of `state()`."""
         self.optimizer.load_state_dict(state["optimizer"])
-        self.scaler.load_state_dict(state["scaler"])
+        if self.scaler.is_enabled() and state["scaler"]:
+            self.scaler.load_state_dict(state["scaler"])

@@ -112,7 +112,7 @@ class Translator:
         with autocast(self.device, self.precision):
             cache = self.model.encode(pad(sources).to(self.device))
             cache.reserve(beams, int(limits.max()) + 1)
-            stepper = ModelStepper(self.model, cache, forbid_unknown=self.tgt.spells)
+            stepper = ModelStepper(self.model, cache, forbid_unknown=self.tgt.never_unknown)
             return SEARCHES[self.search.method](stepper, limits.to(self.device), self.search)
 
 
@@ -138,6 +138,8 @@ def load_translator(
 
 def _load_best(run: RunDir, warn: Callable[[str], None]) -> tuple[Path, dict[str, Tensor]]:
     marked = best(run)
+    if marked is None and run.best.exists():
+        warn(f"{run.best}: names a checkpoint that is not there; taking the last whole one")
     candidates = [*([marked] if marked else []), *reversed(steps(run))]
     problem = f"{run.path}: no trained model here; run nmt train, or name a run with --model"
     for folder in candidates:

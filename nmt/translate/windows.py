@@ -1,19 +1,30 @@
 """Lines as they arrive: what is typed is taken at once, what waits is taken together."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
+
+from nmt.errors import UserError
 
 WINDOW = 2000  # lines that are sorted by length and translated together
 _PAUSE = 0.02  # seconds that a line waits for others to come with it
 
 
 def windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
-    """Give lists of `size` lines, the last one shorter."""
-    source = iter(lines)
-    while window := list(islice(source, size)):
+    """Give lists of `size` lines, the last one shorter. What `lines` raises is raised after the lines before it."""
+    window: list[str] = []
+    try:
+        for line in lines:
+            window.append(line)
+            if len(window) == size:
+                yield window
+                window = []
+    except UserError:
+        if window:
+            yield window
+        raise
+    if window:
         yield window
 
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from nmt import checkpoint
 from nmt.config import Config
-from nmt.errors import ConfigError, DataError, Interrupted, ModelError, UserError
+from nmt.errors import DataError, FormatError, Interrupted, ModelError, UserError
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
 from nmt.train.trainer import Progress, Trainer
@@ -63,6 +63,55 @@ def test_a_run_stopped_at_any_update_and_resumed_is_bit_identical_to_a_straight_
         values.pop("seconds")
     assert progress[0] == progress[1]
     assert straight.best.read_text() == resumed.best.read_text()
+    averages = [(run.validation / "average-00000020.zh").read_bytes() for run in (straight, resumed)]
+    assert averages[0] == averages[1]
+
+
+def test_a_checkpoint_of_an_interruption_does_not_enter_the_average(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    averaged: list[list[str]] = []
+    average = checkpoint.average
+    monkeypatch.setattr(checkpoint, "average", lambda m: averaged.append([p.name for p in m]) or average(m))
+    config = tiny_config(corpus, tmp_path / "run", "train.save_every=5", "train.average=3")
+    with monkeypatch.context() as patch:
+        stop_at(18, patch)
+        with pytest.raises(Interrupted):
+            train(config)
+    train(config)
+    assert averaged == [[checkpoint.step_name(update) for update in (10, 15, 20)]]
+
+
+def test_a_finished_run_does_nothing_when_it_is_called_again(corpus: Path, tmp_path: Path) -> None:
+    config = tiny_config(corpus, tmp_path / "run", "train.updates=13")
+    run = train(config)
+    before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file() and path != run.log}
+    assert checkpoint.read_meta(checkpoint.steps(run)[-1]).scores
+    train(config)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_signal_that_was_ignored_when_we_came_stays_ignored(corpus: Path, tmp_path: Path) -> None:
+    config = tiny_config(corpus, tmp_path / "run")
+    trainer = Trainer(config, ready(config), CPU)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with trainer._catching_signals():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_checkpoint_of_a_later_format_is_refused_and_left_alone(corpus: Path, tmp_path: Path) -> None:
+    config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
+    run = train(config)
+    folder = checkpoint.steps(run)[-1]
+    meta = json.loads((folder / checkpoint.META).read_text())
+    (folder / checkpoint.META).write_text(json.dumps(meta | {"format": 2}))
+    with pytest.raises(FormatError, match="written in format 2, but this nmt reads 1"):
+        Trainer(config, run, CPU)
+    assert folder.is_dir()
 
 
 def test_the_data_go_on_where_they_stood_across_the_end_of_an_epoch(corpus: Path, tmp_path: Path) -> None:
@@ -291,5 +340,5 @@ def test_a_model_trained_with_another_vocabulary_is_refused_by_name(corpus: Path
     from nmt.corpus.encode import build_vocabularies
 
     build_vocabularies(other, run)
-    with pytest.raises(ConfigError, match="trained with other vocabularies"):
+    with pytest.raises(ModelError, match="trained with another src vocabulary"):
         Trainer(other, run, CPU)
