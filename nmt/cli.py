@@ -92,7 +92,8 @@ Model = Annotated[
 ]
 Precision = Annotated[str, typer.Option(help="auto, fp32, bf16 or fp16.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, mps, cuda or cuda:N.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but warnings and errors.")]
+QuietTable = Annotated[bool, typer.Option("--quiet", "-q", help="Print no table: for gates and the history.")]
 OutputFormat = Annotated[Format, typer.Option("--format", help="What to write for each line.")]
 BeamSize = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1: greedy search.")]
 NBest = Annotated[int | None, typer.Option(help="Translations of each line, with jsonl or scores.")]
@@ -123,7 +124,7 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Tell of something that is wrong, but not the end."""
+    """Tell of something that is wrong, but not the end; --quiet does not silence it."""
     say(f"nmt: warning: {text}")
 
 
@@ -279,7 +280,7 @@ def evaluate(
     history: History = None,
     precision: Precision = "auto",
     device: Device = "auto",
-    quiet: Quiet = False,
+    quiet: QuietTable = False,
 ) -> None:
     """Score a model or a file of translations."""
     from nmt.corpus.lines import read_lines
@@ -292,6 +293,8 @@ def evaluate(
         raise ConfigError("--fail-below-baseline needs --baseline FILE")
     if output is not None and output.exists() and not overwrite:
         raise ConfigError(f"{output}: is there already; name another file, or --overwrite it")
+    if output is not None and not os.access(output.parent, os.W_OK):
+        raise ConfigError(f"{output}: its folder cannot be written to; name another file")
     against = None if baseline is None else list(read_lines(baseline))
     if hyp is not None:
         _refuse("--hyp is scored as it is", {"--src": src, "--model": model, "--output": output})
@@ -302,9 +305,12 @@ def evaluate(
         write_text(output, "".join(line + "\n" for line in judged.hypotheses))
     metrics = list(dict.fromkeys([*judged.settings.evaluate.metrics, *floors]))
     result = report.evaluate(judged.hypotheses, judged.references, against, metrics, judged.about)
-    for warning in [] if quiet else result.warnings:
+    for warning in result.warnings:
         warn(warning)
-    print(json.dumps(result.as_json(), ensure_ascii=False, indent=2) if as_json else result.as_text())
+    if as_json:
+        print(json.dumps(result.as_json(), ensure_ascii=False, indent=2))
+    elif not quiet:
+        print(result.as_text())
     kept = history or judged.settings.evaluate.history
     if kept is not None:
         append_history(Path(kept), result.as_json())
@@ -349,6 +355,8 @@ def _translated(
     source = src or run.text("test", settings.src.language)
     reference = ref or run.text("test", settings.tgt.language)
     lines, references = list(read_lines(source)), list(read_lines(reference))
+    if not lines:
+        raise DataError(f"{source}: has no sentences; give others with --src and --ref")
     if len(lines) != len(references):
         raise DataError(f"{source} has {len(lines)} lines, {reference} {len(references)}; give line-aligned files")
     translator = load_translator(settings, run, device, precision, warn)
@@ -374,8 +382,21 @@ def main() -> None:
     """Run the command line."""
     # oneDNN keeps compiled kernels by shape; torch's default of 1024 is too few for the batches of one epoch.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
+    _open_closed_streams()
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
     app()
+
+
+def _open_closed_streams() -> None:
+    """Put /dev/null in the place of a standard stream that was closed, as some launchers do.
+
+    Otherwise the next file that is opened would take its number, and be written what was meant for the stream.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, number)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 if __name__ == "__main__":

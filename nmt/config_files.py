@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from nmt.errors import ConfigError
 
@@ -102,7 +103,8 @@ def apply_overrides(settings: Mapping, overrides: list[str]) -> None:
         name, equals, text = override.partition("=")
         keys = name.strip().split(".")
         if not equals or not all(keys):
-            raise ConfigError(f"command line: '{override}' is not of the form section.key=value")
+            hint = f"; did you mean --config {override}?" if override.endswith((".yaml", ".yml")) else ""
+            raise ConfigError(f"command line: '{override}' is not of the form section.key=value{hint}")
         try:
             value = parse_value(text)
         except (yaml.YAMLError, ValueError, RecursionError):
@@ -155,10 +157,17 @@ def _nearest(location: Place, schema: type[BaseModel]) -> str:
         if field is not None:
             section = next(t for t in (field.annotation, *get_args(field.annotation)) if _is_model(t))
     prefix = ".".join(map(str, location[:-1])) + "." if len(location) > 1 else ""
+    inside = [f"{name}.{location[-1]}" for name, field in section.model_fields.items() if _has(field, location[-1])]
+    if inside:
+        return f"; did you mean '{inside[0]}'?"
     near = difflib.get_close_matches(str(location[-1]), section.model_fields, n=1, cutoff=0.5)
     if near:
         return f"; did you mean '{prefix}{near[0]}'?"
     return f"; known here: {', '.join(section.model_fields)}"
+
+
+def _has(field: FieldInfo, key: str | int) -> bool:
+    return _is_model(field.annotation) and key in field.annotation.model_fields  # type: ignore[union-attr]
 
 
 def _is_model(kind: Any) -> bool:

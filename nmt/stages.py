@@ -152,8 +152,11 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> t
     Raises ModelError if there is none, ConfigError for an override of anything else.
     """
     for override in overrides:
-        if "=" not in override and Path(override).exists():
-            raise ConfigError(f"command line: text comes from stdin: nmt translate < {override}")
+        if "=" not in override:
+            raise ConfigError(
+                f"command line: '{override}' is no KEY=VALUE; files are given as in nmt translate < FILE and "
+                "nmt evaluate --hyp FILE --ref FILE"
+            )
         if not override.startswith(("search.", "evaluate.", "run_dir=")):
             raise ConfigError(f"command line: {override}: a trained model takes only search.* and evaluate.*")
     if config is None and any(override.startswith("run_dir=") for override in overrides):
@@ -161,7 +164,8 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> t
     asked = load_config(config, overrides) if config is not None else None
     run = _locate(model, asked)
     if not run.config.is_file():
-        raise ModelError(f"{run.path}: not a run folder (no config.yaml); run nmt train, or name one with --model")
+        train = "nmt train" if config is None else f"nmt train --config {config}"
+        raise ModelError(f"{run.path}: not a run folder (no config.yaml); run {train}, or name one with --model")
     trained = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
     if asked is not None:
         trained = trained.model_copy(update={"search": asked.search, "evaluate": asked.evaluate})

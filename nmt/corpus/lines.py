@@ -119,9 +119,13 @@ def _open(path: Path) -> IO[bytes]:
 
 def _undecodable(path: Path, number: int, offset: int, raw: bytes) -> str:
     looks_utf16 = (number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff"))) or b"\0" in raw
-    unzipped = " of the unzipped text" if path.suffix == ".gz" else ""
-    mend = f"; it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8 {path}" if looks_utf16 else ""
-    return f"{path}:{number}: not UTF-8 at byte {offset}{unzipped}{mend or '; convert the file to UTF-8'}"
+    unzipped = ", unzipped" if path.suffix == ".gz" else ""
+    mend = "convert it to UTF-8"
+    if number == 1 and raw.startswith(b"\x1f\x8b"):
+        mend = "it is compressed: unzip it, or let its name end in .gz"
+    elif looks_utf16:
+        mend = "it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
+    return f"{path}:{number}: not UTF-8 at byte {offset} of the text{unzipped}; {mend}"
 
 
 def _from_json(line: str, languages: tuple[str, str], place: str) -> SentencePair:

@@ -21,7 +21,6 @@ from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
 from nmt.errors import DataError, UserError
 from nmt.run_dir import SPLITS, RunDir, Split, read_json, write_json
 
-Progress = Callable[[int], None]  # told how many more pairs were read
 Write = Callable[[str, str], None]
 Ledger = list[Counter[str]]  # of each corpus: pairs read, kept, drawn for dev and test, dropped by each rule
 
@@ -29,7 +28,7 @@ _HELD_OUT: tuple[Split, Split] = ("test", "dev")
 _OVERLAP = "in_dev_or_test"
 
 
-def prepare(config: Config, run: RunDir, progress: Progress = lambda pairs: None) -> dict[str, Any]:
+def prepare(config: Config, run: RunDir) -> dict[str, Any]:
     """Write the run's clean text of every split, and a report, which is also given back.
 
     Raises DataError for corpora that cannot be used, ConfigError if none is configured or opencc is missing.
@@ -39,7 +38,7 @@ def prepare(config: Config, run: RunDir, progress: Progress = lambda pairs: None
     ledgers: dict[Split, Ledger] = {split: [Counter() for _ in sources[split]] for split in SPLITS}
     asked: dict[Split, int] = {"test": settings.test_size, "dev": settings.dev_size}
     draw = Draw({split: size for split, size in asked.items() if not sources[split]})
-    read = partial(_read, workers=settings.workers, progress=progress)
+    read = partial(_read, workers=settings.workers)
     with ExitStack() as stack:
         write = {split: stack.enter_context(writing_pairs(*_files(config, run, split))) for split in SPLITS}
         staged = Path(stack.enter_context(TemporaryDirectory(dir=run.path, prefix=".prepare."))) / "pairs"
@@ -81,14 +80,11 @@ def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
     return run.text(split, config.src.language), run.text(split, config.tgt.language)
 
 
-def _read(
-    sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int, progress: Progress
-) -> Iterator[Clean]:
+def _read(sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int) -> Iterator[Clean]:
     numbered = ((number, pair) for number, source in enumerate(sources) for pair in source.pairs())
     for outcomes, kept in map_chunks(cleaner, numbered, workers):
         for (number, outcome), count in outcomes.items():
             ledger[number][outcome] += count
-        progress(sum(count for (_, outcome), count in outcomes.items() if outcome == "read"))
         yield from kept
 
 

@@ -12,10 +12,11 @@ _BOUNDARIES = (
 
 
 def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """Parts of a normalised line that each fit, as few as come of filling each part in turn.
+    """Parts of a normalised line that each fit; a line that fits is one part.
 
-    Parts end at sentence ends, else at clauses, else between words, else anywhere. Only spaces between parts are
-    left out.
+    A part is a sentence; one that is too long is cut after clauses, else between words, else anywhere, into as few
+    parts as come of filling each in turn. (Sentences are not put together: a model that has seen single ones tends
+    to translate one of several and drop the others.) Only spaces between parts are left out.
     """
     return list(_split(text, fits, 0))
 
@@ -26,7 +27,8 @@ def _split(text: str, fits: Callable[[str], bool], level: int) -> Iterator[str]:
     elif level == len(_BOUNDARIES):
         yield from _halves(text, fits)
     else:
-        for part in _pack(filter(None, _BOUNDARIES[level].split(text)), fits):
+        parts = filter(None, _BOUNDARIES[level].split(text))
+        for part in map(str.strip, parts) if level == 0 else _pack(parts, fits):
             yield from _split(part, fits, level + 1)
 
 

@@ -54,12 +54,12 @@ def test_a_byte_order_mark_later_in_the_file_is_a_character(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("x.zh", b"ok\nab\xffcd\n", "x.zh:2: not UTF-8 at byte 5; convert the file to UTF-8"),
+        ("x.zh", b"ok\nab\xffcd\n", "x.zh:2: not UTF-8 at byte 5 of the text; convert it to UTF-8"),
         ("x.zh", BYTE_ORDER_MARK + b"ab\xff\n", "x.zh:1: not UTF-8 at byte 5;"),
         ("x.zh", "你好\n".encode("gb18030"), "x.zh:1: not UTF-8 at byte 0"),
         ("x.zh", "你好\n".encode()[:5], "x.zh:1: not UTF-8 at byte 3"),
         ("x.zh", "hello\n".encode("utf-16"), "it looks like UTF-16: convert it with iconv -f UTF-16"),
-        ("x.zh.gz", b"ok\n\xff\n", "x.zh.gz:2: not UTF-8 at byte 3 of the unzipped text"),
+        ("x.zh.gz", b"ok\n\xff\n", "x.zh.gz:2: not UTF-8 at byte 3 of the text, unzipped"),
     ],
 )
 def test_undecodable_bytes_are_named_by_line_and_offset(tmp_path: Path, name: str, data: bytes, message: str) -> None:
