@@ -135,7 +135,7 @@ class _Finished:
 def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
     """Keep the K likeliest open hypotheses of each sentence.
 
-    A sentence is settled when K have reached EOS, or when none that is open can still get among its n best.
+    A sentence whose n best are `_settled` leaves the batch.
     """
     count, width, alpha = len(limits), config.beam_size, config.length_penalty
     beams, finished = _start(limits, width)
@@ -144,7 +144,7 @@ def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
     for length in range(1, beams.paths.shape[2]):
         log_probs = stepper.step(beams.newest(length - 1))
         rows = _advance(beams, finished, log_probs, length, limits, alpha)
-        done = _settled(beams, finished, limits, config)
+        done = _settled(beams, finished, length, limits, config)
         if done.any():
             for b in done.nonzero().squeeze(1).tolist():
                 found[int(who[b])] = _n_best(finished, b, config.n_best)
@@ -198,15 +198,18 @@ def _rows(paths: Tensor, index: Tensor) -> Tensor:
     return paths.gather(1, index[:, :, None].expand(-1, -1, paths.shape[2]))
 
 
-def _settled(beams: _Beams, finished: _Finished, limits: Tensor, config: SearchConfig) -> Tensor:
-    """Tell which sentences need no more steps, bool [B].
+def _settled(beams: _Beams, finished: _Finished, length: int, limits: Tensor, config: SearchConfig) -> Tensor:
+    """Tell which sentences need no more steps, bool [B]: none of the open hypotheses can still get among the n best,
+    or K have ended and no open one would beat the best of them by ending now.
 
-    A log-probability only falls, and counts least at the greatest length: that bounds what can still come.
+    A log-probability only falls, and counts least at the greatest length: that bounds what can still come. (To stop
+    as soon as K have ended cost 0.5 BLEU on Tatoeba: the first K to end are the short ones.)
     """
-    longest = ((6.0 + limits) / 6.0) ** config.length_penalty
-    within_reach = beams.live.max(dim=1).values / longest
+    likeliest = beams.live.max(dim=1).values
+    within_reach = likeliest / ((6.0 + limits) / 6.0) ** config.length_penalty
     full = finished.scores[:, -1] > -math.inf
-    return full | (within_reach <= finished.scores[:, config.n_best - 1])
+    beaten = likeliest / length_penalty(length + 1, config.length_penalty) <= finished.scores[:, 0]
+    return (full & beaten) | (within_reach <= finished.scores[:, config.n_best - 1])
 
 
 def _n_best(finished: _Finished, b: int, count: int) -> NBest:

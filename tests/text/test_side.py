@@ -74,7 +74,7 @@ def test_ids_that_frame_a_sentence_are_not_read_out():
 def test_a_side_is_as_the_configuration_says(run):
     put_side(run, "char")
     spelling, plain = (side_of(run, "char", f"tgt.unknown={unknown}") for unknown in ("spell", "unk"))
-    assert (spelling.language, spelling.lowercase, spelling.spells, plain.spells) == (
+    assert (spelling.language, spelling.lowercase, spelling.never_unknown, plain.never_unknown) == (
         "zh",
         False,
         True,

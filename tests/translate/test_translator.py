@@ -27,7 +27,7 @@ BLANK = ["", " ", "\t \u3000", "\u200b"]
 def side(language: str, tokens: str | list[str]) -> Side:
     """A side of characters (zh) or of words between spaces (en)."""
     tokenizer = Char() if language == "zh" else Plain()
-    return Side(language, tokenizer, Vocab(tokens, [1] * len(tokens)), lowercase=False, spells=True, identity="")
+    return Side(language, tokenizer, Vocab(tokens, [1] * len(tokens)), lowercase=False, never_unknown=True, identity="")
 
 
 CHINESE, ENGLISH = side("zh", HAN), side("en", WORDS)
