@@ -21,7 +21,7 @@ LAYERS = (
     {"checkpoint"},
     {"evaluate", "translate"},
     {"train"},
-    {"stages"},
+    {"stages", "options"},
     {"cli"},
     {"__main__"},
 )

@@ -199,11 +199,12 @@ def _rows(paths: Tensor, index: Tensor) -> Tensor:
 
 
 def _settled(beams: _Beams, finished: _Finished, length: int, limits: Tensor, config: SearchConfig) -> Tensor:
-    """Tell which sentences need no more steps, bool [B]: none of the open hypotheses can still get among the n best,
-    or K have ended and no open one would beat the best of them by ending now.
+    """Tell which sentences need no more steps, bool [B].
 
-    A log-probability only falls, and counts least at the greatest length: that bounds what can still come. (To stop
-    as soon as K have ended cost 0.5 BLEU on Tatoeba: the first K to end are the short ones.)
+    Those of which no open hypothesis can still get among the n best; and those of which K have ended, and no open one
+    would beat the best of them by ending now. A log-probability only falls, and counts least at the greatest length:
+    that bounds what can still come. (To stop as soon as K have ended cost 0.5 BLEU on Tatoeba: the first to end are
+    the short ones.)
     """
     likeliest = beams.live.max(dim=1).values
     within_reach = likeliest / ((6.0 + limits) / 6.0) ** config.length_penalty

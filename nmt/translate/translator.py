@@ -127,8 +127,8 @@ def load_translator(
 
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
-    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     folder, weights = _load_best(run, warn or (lambda _: None))
+    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     check_fits(folder, src, tgt)
     where = resolve_device(device)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))

@@ -55,7 +55,7 @@ def test_a_byte_order_mark_later_in_the_file_is_a_character(tmp_path: Path) -> N
     ("name", "data", "message"),
     [
         ("x.zh", b"ok\nab\xffcd\n", "x.zh:2: not UTF-8 at byte 5 of the text; convert it to UTF-8"),
-        ("x.zh", BYTE_ORDER_MARK + b"ab\xff\n", "x.zh:1: not UTF-8 at byte 5;"),
+        ("x.zh", BYTE_ORDER_MARK + b"ab\xff\n", "x.zh:1: not UTF-8 at byte 5 of the text;"),
         ("x.zh", "你好\n".encode("gb18030"), "x.zh:1: not UTF-8 at byte 0"),
         ("x.zh", "你好\n".encode()[:5], "x.zh:1: not UTF-8 at byte 3"),
         ("x.zh", "hello\n".encode("utf-16"), "it looks like UTF-16: convert it with iconv -f UTF-16"),

@@ -355,13 +355,6 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
     assert (peaks[1] - peaks[0]) / 1500 < 150  # bytes a pair, which itself has 500
 
 
-def test_progress_counts_every_pair_of_train(tmp_path: Path) -> None:
-    folder = write_corpus(tmp_path / "in", "train", sentences(30))
-    told: list[int] = []
-    prepare(Config.model_validate({"data": {"path": str(folder)}}), RunDir(tmp_path / "run"), told.append)
-    assert sum(told) == 30
-
-
 def test_a_ledger_line_tells_all() -> None:
     entry = {"read": 9, "kept": 5, "dev": 0, "test": 1, "dropped": {"empty": 2, "ratio": 1}}
     assert ledger_line(entry) == "9 pairs read, 5 kept, 1 drawn for test; dropped: empty 2, ratio 1"

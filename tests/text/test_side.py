@@ -60,7 +60,7 @@ def test_sentencepiece_knows_every_text_by_its_bytes(run):
 
 def test_encoding_normalises_and_lowers_first(run):
     put_side(run, "whitespace", Counter(["don", "do", "n't", "tea"]))
-    side = side_of(run, "whitespace", "tgt.language=en", "tgt.lowercase=true")
+    side = side_of(run, "whitespace", "src.language=zh", "tgt.language=en", "tgt.lowercase=true")
     assert side.tokens(" DON’T\u200b  Tea ") == ["do", "n't", "tea"]
     assert side.encode("Don’t tea") == side.encode("do n't TEA")
     assert tokenize("DON’T", "en", side.tokenizer, lowercase=False) == ["DO", "N'T"]

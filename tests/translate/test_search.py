@@ -91,11 +91,17 @@ def every_hypothesis(log_probs: Table, tokens: int, limit: int, alpha: float) ->
     return sorted((pair for pair in scored if pair[0] > -math.inf), reverse=True)
 
 
+def beaten(live: list[tuple[float, Prefix]], best: float, alpha: float) -> bool:
+    """Whether the likeliest open prefix would score no better than `best` by ending now."""
+    total, prefix = max(live)
+    return total / ((5 + len(prefix) + 1) / 6) ** alpha <= best
+
+
 def beam_by_the_book(log_probs: Table, limit: int, width: int, alpha: float, n_best: int) -> list[list[int]]:
     """One sentence, whole prefixes, sorted lists: as the docstrings of `beam` and `_advance` put it."""
     live: list[tuple[float, Prefix]] = [(0.0, ())]
     finished: list[tuple[float, Prefix]] = []
-    while live and len(finished) < width:
+    while live and not (len(finished) == width and beaten(live, finished[0][0], alpha)):
         candidates = [
             (total + log_prob, prefix, token)
             for total, prefix in live

@@ -1,0 +1,67 @@
+"""The options of the commands, each in one place."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Format(StrEnum):
+    """What `translate` writes for a line."""
+
+    text = "text"
+    jsonl = "jsonl"
+    scores = "scores"
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", metavar="FILE", help="Configuration (YAML); see configs/reference.yaml."),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="KEY=VALUE", help="Settings over the file's, such as train.updates=500."),
+]
+SearchOverrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="KEY=VALUE", help="Settings over the run's, such as search.beam_size=10."),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Delete checkpoints that the run folder holds, and start anew.")
+]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="DIR",
+        help="Run folder; default: --config's, $NMT_MODEL, or the last trained.",
+    ),
+]
+Precision = Annotated[str, typer.Option(help="auto, fp32, bf16 or fp16.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, mps, cuda or cuda:N.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but warnings and errors.")]
+QuietTable = Annotated[bool, typer.Option("--quiet", "-q", help="Print no table: for gates and the history.")]
+OutputFormat = Annotated[Format, typer.Option("--format", help="What to write for each line.")]
+BeamSize = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1: greedy search.")]
+NBest = Annotated[int | None, typer.Option(help="Translations of each line, with jsonl or scores.")]
+LengthPenalty = Annotated[float | None, typer.Option(help="0: none; more favours longer translations.")]
+MaxLength = Annotated[int | None, typer.Option(help="Tokens of a translation at the most.")]
+BatchTokens = Annotated[int | None, typer.Option(help="Padded source tokens translated at once.")]
+Source = Annotated[
+    Path | None, typer.Option("--src", metavar="FILE", help="Source text; default: the run's test split.")
+]
+Reference = Annotated[Path | None, typer.Option("--ref", metavar="FILE", help="Reference translations, line for line.")]
+Hypothesis = Annotated[
+    Path | None, typer.Option("--hyp", metavar="FILE", help="Translations to score instead of a model's.")
+]
+Baseline = Annotated[Path | None, typer.Option(metavar="FILE", help="Another system's translations, to compare with.")]
+Output = Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write the model's translations.")]
+OverwriteOutput = Annotated[bool, typer.Option("--overwrite", help="Replace the --output file if it is there.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+FailUnder = Annotated[list[str] | None, typer.Option(metavar="METRIC=X", help="Exit 4 below X; repeatable.")]
+FailBelow = Annotated[
+    bool, typer.Option("--fail-below-baseline", help="Exit 4 if significantly worse than --baseline.")
+]
+History = Annotated[Path | None, typer.Option(metavar="FILE", help="Append the result here, a line of JSON.")]
