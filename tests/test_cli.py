@@ -65,7 +65,9 @@ def test_a_typed_line_is_answered_at_once_and_in_order(trained: RunDir) -> None:
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    for line, answer in (("three.", "三。"), ("", ""), ("one two.", "一，二。")):
+    lines = ["three.", "", "one two."]
+    answers = load_translator(load_config(trained.config), trained).translate(lines)
+    for line, answer in zip(lines, [answer.text for answer in answers], strict=True):
         process.stdin.write(f"{line}\n".encode())
         process.stdin.flush()
         assert process.stdout.readline().decode() == answer + "\n"  # would hang if it waited for more
