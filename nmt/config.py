@@ -111,7 +111,6 @@ class ModelConfig(Section):
     dropout: Rate = 0.1
     attention_dropout: Rate = 0.0
     activation_dropout: Rate = 0.0
-    token_dropout: Rate = 0.0
     norm: Literal["pre", "post"] = "pre"
     final_norm: bool | None = None
     embedding_norm: bool = False

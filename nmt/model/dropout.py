@@ -28,14 +28,6 @@ class Dropout(nn.Module):
         return x * _mask(x.shape, self.rate).to(x.dtype)
 
 
-class TokenDropout(Dropout):
-    """Sets a share `rate` of the tokens' whole vectors to zero (Gal and Ghahramani, 2016): for small corpora."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x [N,T,d] → [N,T,d]."""
-        return x * super().forward(torch.ones_like(x[:, :, :1])) if self.training and self.rate else x
-
-
 def _mask(shape: torch.Size, rate: float) -> Tensor:
     """float32: 0 for a share `rate` of the values, 1 / (1 - rate) for the rest."""
     count = shape.numel()

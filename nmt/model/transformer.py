@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from nmt.config import ModelConfig
-from nmt.model.dropout import Dropout, TokenDropout
+from nmt.model.dropout import Dropout
 from nmt.text.vocab import PAD
 
 Sublayer = Callable[[Tensor], Tensor]
@@ -229,7 +229,6 @@ class Embedding(nn.Module):
         self.tokens = tokens
         self.scale = math.sqrt(config.d_model) if config.scale == "embedding" else 1.0
         self.norm = layer_norm(config) if config.embedding_norm else nn.Identity()
-        self.token_dropout = TokenDropout(config.token_dropout)
         self.dropout = Dropout(config.dropout)
         self.positions: Tensor
         if config.positions == "learned":
@@ -239,7 +238,7 @@ class Embedding(nn.Module):
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
         """ids [N,T], the first at position `start` → [N,T,d]."""
-        x = self.token_dropout(self.tokens(ids)) * self.scale + self.positions.narrow(0, start, ids.shape[1])
+        x = self.tokens(ids) * self.scale + self.positions.narrow(0, start, ids.shape[1])
         return self.norm(self.dropout(x))
 
 

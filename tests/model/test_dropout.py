@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.model.dropout import Dropout, TokenDropout
+from nmt.model.dropout import Dropout
 
 COUNT = 200_000
 RATES = [0.01, 0.1, 0.3, 0.5, 0.9]
@@ -77,14 +77,3 @@ def test_shape_and_type_are_kept(shape, dtype):
     out = dropped(0.5, torch.ones(shape, dtype=dtype))
     assert (out.shape, out.dtype) == (torch.Size(shape), dtype)
     assert set(out.flatten().tolist()) <= {0.0, 2.0}
-
-
-def test_token_dropout_takes_whole_vectors_and_scales_up_the_rest():
-    torch.manual_seed(0)
-    dropout = TokenDropout(0.25)
-    x = torch.randn(40, 50, 8)
-    y = dropout(x)
-    gone = (y == 0).all(dim=-1)
-    assert abs(float(gone.float().mean()) - 0.25) < 0.05
-    torch.testing.assert_close(y[~gone], x[~gone] / 0.75)
-    assert torch.equal(dropout.eval()(x), x)
