@@ -9,6 +9,7 @@ import torch
 
 from nmt.config import Config
 from nmt.corpus.batching import load_batch, plan_epoch
+from nmt.corpus.lines import read_lines
 from nmt.corpus.store import ParallelCorpus
 from nmt.evaluate.metrics import values
 from nmt.model.device import Precision, autocast
@@ -36,8 +37,8 @@ class Validator:
     def __init__(self, config: Config, run: RunDir, src: Side, tgt: Side, precision: Precision) -> None:
         self.config, self.run, self.src, self.tgt, self.precision = config, run, src, tgt, precision
         self.corpus = ParallelCorpus(run.store("dev"), (src.fingerprint(), tgt.fingerprint()))
-        self.sources = _read(run, "src", config)
-        self.references = _read(run, "tgt", config)
+        self.sources = list(read_lines(run.text("dev", src.language)))
+        self.references = list(read_lines(run.text("dev", tgt.language)))
 
     def __len__(self) -> int:
         return len(self.corpus)
@@ -73,8 +74,3 @@ class Validator:
                 total += float(summed_loss(model, batch, 0.0))
             tokens += batch.tokens
         return total / tokens if tokens else math.nan
-
-
-def _read(run: RunDir, name: str, config: Config) -> list[str]:
-    language = config.src.language if name == "src" else config.tgt.language
-    return run.text("dev", language).read_text(encoding="utf-8").split("\n")[:-1]
