@@ -16,6 +16,7 @@ from nmt.errors import ModelError, UserError
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 SideName = Literal["src", "tgt"]
+SIDES: tuple[SideName, SideName] = ("src", "tgt")
 LATEST = Path("runs") / "latest"
 
 

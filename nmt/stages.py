@@ -14,7 +14,7 @@ from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
 from nmt.errors import ConfigError, ModelError
-from nmt.run_dir import LATEST, RunDir, write_text
+from nmt.run_dir import LATEST, SIDES, RunDir, write_text
 
 Say = Callable[[str], None]
 
@@ -130,7 +130,7 @@ def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
     """Build the vocabularies, and tell their sizes and cover. Raises ConfigError if the run is trained already."""
     _refuse_if_trained(run, "build-vocab")
     report = build_vocabularies(config, run)
-    for name in ("src", "tgt"):
+    for name in SIDES:
         side = report[name]
         covers = "dev is empty"
         if side["dev_coverage"] is not None:

@@ -11,15 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmt.config import Config
+from nmt.corpus.lines import read_lines
 from nmt.corpus.parallel import map_chunks
 from nmt.corpus.store import EncodedPair, ParallelCorpus, write_store
 from nmt.errors import ConfigError, DataError, ModelError
-from nmt.run_dir import SPLITS, RunDir, SideName, Split, read_json, replacing, write_json
+from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split, read_json, replacing, write_json
 from nmt.text.side import Side, load_side, tokenize
 from nmt.text.tokenizers import SentencePiece, Tokenizer, load_tokenizer, train_sentencepiece
 from nmt.text.vocab import UNK, Vocab, build_vocab, is_marked
-
-SIDES: tuple[SideName, SideName] = ("src", "tgt")
 
 
 def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
@@ -43,7 +42,7 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
         encoded = zip(_encode(tokenized["src"], src), _encode(tokenized["tgt"], tgt), strict=True)
         pairs = {"train": _write_split(run, "train", encoded, src, tgt)}
     for split in SPLITS[1:]:
-        texts = [_lines(run.text(split, side.language)) for side in (src, tgt)]
+        texts = [read_lines(run.text(split, side.language)) for side in (src, tgt)]
         encoded = zip(map(src.encode, texts[0]), map(tgt.encode, texts[1]), strict=True)
         pairs[split] = _write_split(run, split, encoded, src, tgt)
     report: dict[str, Any] = {"fingerprint": _fingerprint(config, run), "pairs": pairs}
@@ -70,12 +69,6 @@ def _fingerprint(config: Config, run: RunDir) -> str:
     return hashlib.sha256(json.dumps(settings).encode() + made_from).hexdigest()
 
 
-def _lines(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8", newline="\n") as file:
-        for line in file:
-            yield line.rstrip("\n")
-
-
 def _groups(config: Config) -> list[tuple[SideName, ...]]:
     """Group the sides that have one vocabulary; the settings of a group's first side make it."""
     return [SIDES] if config.shared_vocab else [(name,) for name in SIDES]
@@ -96,7 +89,7 @@ def _train_pieces(config: Config, run: RunDir, group: tuple[SideName, ...]) -> N
 def _cased(config: Config, run: RunDir, name: SideName) -> Iterator[str]:
     """Train text of one side, as its tokenizer sees it."""
     side = config.side(name)
-    return (line.lower() if side.lowercase else line for line in _lines(run.text("train", side.language)))
+    return (line.lower() if side.lowercase else line for line in read_lines(run.text("train", side.language)))
 
 
 def _count(config: Config, run: RunDir, name: SideName, tokenized: Path) -> Counter[str]:
@@ -105,7 +98,7 @@ def _count(config: Config, run: RunDir, name: SideName, tokenized: Path) -> Coun
     work = partial(_tokenize_chunk, side.language, side.tokenizer, run.pieces(name), side.lowercase)
     counts: Counter[str] = Counter()
     with tokenized.open("w", encoding="utf-8", newline="\n") as file:
-        lines = _lines(run.text("train", side.language))
+        lines = read_lines(run.text("train", side.language))
         for text, chunk_counts in map_chunks(work, lines, config.prepare.workers):
             file.write(text)
             counts.update(chunk_counts)
@@ -141,7 +134,7 @@ def _vocab(config: Config, run: RunDir, name: SideName, counts: Counter[str]) ->
 
 
 def _encode(tokenized: Path, side: Side) -> Iterator[list[int]]:
-    return (side.vocab.encode(line.split(" ") if line else []) for line in _lines(tokenized))
+    return (side.vocab.encode(line.split(" ") if line else []) for line in read_lines(tokenized))
 
 
 def _write_split(run: RunDir, split: Split, pairs: Iterable[EncodedPair], src: Side, tgt: Side) -> int:
@@ -153,7 +146,7 @@ def _describe(side: Side, run: RunDir) -> dict[str, Any]:
     """Size of a vocabulary, and what it covers of dev's tokens; rates in percent, None where dev is empty."""
     vocab = side.vocab
     tokens = known = units = unknown = 0
-    for line in _lines(run.text("dev", side.language)):
+    for line in read_lines(run.text("dev", side.language)):
         words = side.tokens(line)
         ids = vocab.encode(words)
         tokens += len(words)

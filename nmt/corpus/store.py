@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from nmt.errors import ModelError
-from nmt.run_dir import read_json, replacing, write_json
+from nmt.run_dir import SIDES, read_json, replacing, write_json
 
 Ids = npt.NDArray[np.integer]
 Int32 = npt.NDArray[np.int32]
 EncodedPair = tuple[list[int], list[int]]
-_SIDES = ("src", "tgt")
 _DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
 
 
@@ -28,7 +27,7 @@ class ParallelCorpus:
         try:
             meta = read_json(path / "meta.json")
             self.fingerprints: tuple[str, str] = (meta["src"], meta["tgt"])
-            self._ids = [_map_ids(path / f"{side}.ids", _DTYPES[meta["dtype"]]) for side in _SIDES]
+            self._ids = [_map_ids(path / f"{side}.ids", _DTYPES[meta["dtype"]]) for side in SIDES]
             self._offsets = np.lib.format.open_memmap(path / "offsets.npy", mode="r")
             shape = (meta["pairs"] + 1, 2)
             whole = self._offsets.dtype == np.int64 and self._offsets.shape == shape

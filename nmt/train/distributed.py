@@ -47,6 +47,12 @@ class World:
         """Whether any rank says yes."""
         return self.sum(float(flag)) > 0
 
+    def share(self, tensors: list[Tensor]) -> None:
+        """Give every rank rank 0's values, in place."""
+        if self.size > 1:
+            for tensor in tensors:
+                distributed.broadcast(tensor, src=0)
+
     def wait(self) -> None:
         """Go on when all ranks are here."""
         if self.size > 1:
@@ -70,10 +76,3 @@ def world(device_name: str) -> Iterator[World]:
         yield World(distributed.get_rank(), distributed.get_world_size(), device)
     finally:
         distributed.destroy_process_group()
-
-
-def broadcast(world: World, tensors: list[Tensor]) -> None:
-    """Give every rank rank 0's values."""
-    if world.size > 1:
-        for tensor in tensors:
-            distributed.broadcast(tensor, src=0)

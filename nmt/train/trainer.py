@@ -26,7 +26,7 @@ from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
 from nmt.run_dir import RunDir
 from nmt.text.side import load_side
-from nmt.train.distributed import World, broadcast
+from nmt.train.distributed import World
 from nmt.train.log import Log
 from nmt.train.update import Updated, Updater, learning_rate
 from nmt.train.validation import Validator
@@ -93,7 +93,7 @@ class Trainer:
         model = Transformer(self.config.model, len(self.src.vocab), len(self.tgt.vocab))
         put_vectors(model, self.config.model, self.src.vocab, self.tgt.vocab)
         model.to(self.world.device)
-        broadcast(self.world, list(checkpoint.parameters_of(model).values()))
+        self.world.share(list(checkpoint.parameters_of(model).values()))
         return model
 
     def _introduction(self, precision: str) -> list[str]:
@@ -327,7 +327,7 @@ class Trainer:
             return
         if self.validator.output(name).exists():
             return
-        trained = {name: tensor.clone() for name, tensor in checkpoint.parameters_of(self.model).items()}
+        trained = {key: tensor.clone() for key, tensor in checkpoint.parameters_of(self.model).items()}
         try:
             mean = checkpoint.average(members)
             checkpoint.put_weights(self.model, mean, self.run.checkpoints)

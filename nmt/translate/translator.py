@@ -14,7 +14,7 @@ from nmt.corpus.batching import pad
 from nmt.errors import ModelError
 from nmt.model.device import Precision, autocast, resolve_device, resolve_precision
 from nmt.model.transformer import Transformer
-from nmt.run_dir import RunDir
+from nmt.run_dir import SIDES, RunDir
 from nmt.text.normalize import normalize
 from nmt.text.side import Side, load_side
 from nmt.translate.search import SEARCHES, Hypothesis
@@ -154,7 +154,7 @@ def _load_best(run: RunDir, warn: Callable[[str], None]) -> tuple[Path, dict[str
 def check_fits(folder: Path, src: Side, tgt: Side) -> None:
     """Raise ModelError if a checkpoint was trained with other vocabularies than these sides'."""
     trained_with = read_meta(folder).fingerprints
-    for name, side, fingerprint in zip(("src", "tgt"), (src, tgt), trained_with, strict=True):
+    for name, side, fingerprint in zip(SIDES, (src, tgt), trained_with, strict=True):
         if side.fingerprint() != fingerprint:
             raise ModelError(
                 f"{folder}: trained with another {name} vocabulary ({fingerprint}) than vocab.{name}.tsv "
