@@ -38,6 +38,11 @@ class Batch:
         """Target tokens, EOS among them."""
         return len(self.kept)
 
+    @property
+    def labels(self) -> Tensor:
+        """The target tokens [n], without padding."""
+        return self.tgt_out.flatten()[self.kept]
+
     def to(self, device: torch.device) -> "Batch":
         """Put the batch on a device."""
         return Batch(*(_moved(t, device) for t in (self.src, self.tgt_in, self.tgt_out, self.kept)))
@@ -93,9 +98,9 @@ def collate(sources: list[Ids], targets: list[Ids]) -> Batch:
     return Batch(pad(sources), tgt_in, tgt_out, (tgt_out != PAD).flatten().nonzero().squeeze(1))
 
 
-def pad(rows: Sequence[Ids | list[int]]) -> Tensor:
-    """Rows of ids, EOS after each, as one int64 tensor [B, longest + 1], PAD on the right."""
-    padded = np.full((len(rows), max(map(len, rows)) + 1), PAD, np.int64)
+def pad(rows: Sequence[Ids | list[int]], width: int = 0) -> Tensor:
+    """Rows of ids, EOS after each, PAD on the right, as int64 [B,S]: S is `width` or what the longest row needs."""
+    padded = np.full((len(rows), max(width, max(map(len, rows)) + 1)), PAD, np.int64)
     for row, ids in zip(padded, rows, strict=True):
         row[: len(ids)] = ids
         row[len(ids)] = EOS

@@ -16,7 +16,7 @@ from nmt.corpus.parallel import map_chunks
 from nmt.corpus.store import EncodedPair, ParallelCorpus, write_store
 from nmt.errors import ConfigError, DataError, ModelError
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split, read_json, replacing, write_json
-from nmt.text.side import Side, load_side, tokenize
+from nmt.text.side import Side, load_side
 from nmt.text.tokenizers import SentencePiece, Tokenizer, load_tokenizer, train_sentencepiece
 from nmt.text.vocab import UNK, Vocab, build_vocab, is_marked
 
@@ -95,7 +95,7 @@ def _cased(config: Config, run: RunDir, name: SideName) -> Iterator[str]:
 def _count(config: Config, run: RunDir, name: SideName, tokenized: Path) -> Counter[str]:
     """Tokenise train once: the tokens go to the file `tokenized`, a space between two; gives their counts."""
     side = config.side(name)
-    work = partial(_tokenize_chunk, side.language, side.tokenizer, run.pieces(name), side.lowercase)
+    work = partial(_tokenize_chunk, side.tokenizer, run.pieces(name), side.lowercase)
     counts: Counter[str] = Counter()
     with tokenized.open("w", encoding="utf-8", newline="\n") as file:
         lines = read_lines(run.text("train", side.language))
@@ -108,11 +108,9 @@ def _count(config: Config, run: RunDir, name: SideName, tokenized: Path) -> Coun
 _tokenizer = cache(load_tokenizer)  # each process loads its tokenizer once
 
 
-def _tokenize_chunk(
-    language: str, tokenizer: str, pieces: Path, lowercase: bool, lines: list[str]
-) -> tuple[str, Counter[str]]:
+def _tokenize_chunk(tokenizer: str, pieces: Path, lowercase: bool, lines: list[str]) -> tuple[str, Counter[str]]:
     loaded: Tokenizer = _tokenizer(tokenizer, pieces)
-    rows = [tokenize(line, language, loaded, lowercase) for line in lines]
+    rows = [loaded.encode(line.lower() if lowercase else line) for line in lines]  # prepare has normalised them
     return "".join(" ".join(row) + "\n" for row in rows), Counter(chain.from_iterable(rows))
 
 

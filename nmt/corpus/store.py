@@ -5,6 +5,7 @@ sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprin
 """
 
 from collections.abc import Iterable
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from nmt.run_dir import SIDES, read_json, replacing, write_json
 Ids = npt.NDArray[np.integer]
 Int32 = npt.NDArray[np.int32]
 EncodedPair = tuple[list[int], list[int]]
+_BLOCK = 4096  # pairs that are written at a time
 _DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
 
 
@@ -68,10 +70,12 @@ def write_store(
         part.mkdir()
         files = (part / "src.ids", part / "tgt.ids", part / "lengths")
         with files[0].open("wb") as src, files[1].open("wb") as tgt, files[2].open("wb") as lengths:
-            for src_ids, tgt_ids in pairs:
-                src.write(np.asarray(src_ids, dtype).tobytes())
-                tgt.write(np.asarray(tgt_ids, dtype).tobytes())
-                lengths.write(np.asarray([len(src_ids), len(tgt_ids)], np.int32).tobytes())
+            source = iter(pairs)
+            while block := list(islice(source, _BLOCK)):
+                for file, ids in zip((src, tgt), zip(*block, strict=True), strict=True):
+                    file.write(np.fromiter(chain.from_iterable(ids), dtype).tobytes())
+                counts = [(len(src_ids), len(tgt_ids)) for src_ids, tgt_ids in block]
+                lengths.write(np.array(counts, np.int32).tobytes())
         count = _write_offsets(part)
         src_print, tgt_print = fingerprints
         meta = {"pairs": count, "dtype": width, "src": src_print, "tgt": tgt_print}

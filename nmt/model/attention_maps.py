@@ -11,7 +11,8 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from nmt.model.transformer import Attend, DecoderLayer, EncoderLayer, Transformer, attention_weights
+from nmt.model.attention import Attend
+from nmt.model.transformer import DecoderLayer, EncoderLayer, Transformer
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,21 @@ def attention_maps(model: Transformer, src: Tensor, tgt_in: Tensor) -> Attention
     return AttentionMaps(torch.stack(encoder), torch.stack(decoder), torch.stack(cross))
 
 
+def attention_weights(q: Tensor, k: Tensor, bias: Tensor | None) -> Tensor:
+    """softmax(q kᵀ / √D + bias) in float32 or wider; shapes as for `Attend` → [N,H,T,S]."""
+    scores = (q * q.shape[-1] ** -0.5) @ k.mT
+    wide = torch.promote_types(scores.dtype, torch.float32)
+    return (scores if bias is None else scores + bias).softmax(dim=-1, dtype=wide)
+
+
 @contextmanager
 def _watched(modules: Iterable[Attend]) -> Iterator[list[Tensor]]:
     """Collect the weights of every call of the modules, in the order of the calls."""
     seen: list[Tensor] = []
 
     def see(_module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Tensor | None]) -> None:
-        q, k, _values, mask = inputs
-        seen.append(attention_weights(q, k, mask))
+        q, k, _values, bias = inputs
+        seen.append(attention_weights(q, k, bias))
 
     handles = [module.register_forward_pre_hook(see) for module in modules]
     try:

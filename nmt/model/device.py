@@ -1,6 +1,5 @@
 """Where the arithmetic happens, and in which precision."""
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, cast
 
 import torch
@@ -48,8 +47,6 @@ def _cpu_multiplies_bf16() -> bool:
     return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
 
 
-def autocast(device: torch.device, precision: Precision) -> AbstractContextManager[object]:
-    """A context in which matrix products are done in `precision`."""
-    if precision == "fp32":
-        return nullcontext()
-    return torch.autocast(device.type, _DTYPES[precision])
+def dtype_of(precision: Precision) -> torch.dtype:
+    """The dtype in which a model's layers compute."""
+    return _DTYPES[precision]

@@ -21,17 +21,22 @@ class Dropout(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x of any shape → the same shape."""
-        if not self.training or self.rate == 0.0:
-            return x
         if x.device.type != "cpu":
-            return F.dropout(x, self.rate)
-        return x * _mask(x.shape, self.rate).to(x.dtype)
+            return F.dropout(x, self.rate, self.training)
+        factors = self.factors(x.shape, x.dtype)
+        return x if factors is None else x * factors
 
+    def onto(self, residual: Tensor, x: Tensor) -> Tensor:
+        """Give residual + dropout(x), on a CPU in one pass."""
+        factors = self.factors(x.shape, x.dtype) if x.device.type == "cpu" else None
+        return residual + self(x) if factors is None else torch.addcmul(residual, x, factors)
 
-def _mask(shape: torch.Size, rate: float) -> Tensor:
-    """float32: 0 for a share `rate` of the values, 1 / (1 - rate) for the rest."""
-    count = shape.numel()
-    seed = int(torch.randint(2**62, (1,)))
-    draws = np.random.SFC64(seed).random_raw((count + 3) // 4).view(np.uint16)[:count]
-    kept = draws >= round(rate * _DRAWS)
-    return torch.from_numpy(kept.astype(np.float32) * np.float32(1 / (1 - rate))).view(shape)
+    def factors(self, shape: torch.Size, dtype: torch.dtype) -> Tensor | None:
+        """What values of this shape are multiplied by, on a CPU: 0 or 1 / (1 - rate); None: nothing is dropped."""
+        if not self.training or self.rate == 0.0:
+            return None
+        count = shape.numel()
+        seed = int(torch.randint(2**62, (1,)))
+        draws = np.random.SFC64(seed).random_raw((count + 3) // 4).view(np.uint16)[:count]
+        kept = torch.from_numpy((draws >= round(self.rate * _DRAWS)).view(np.uint8)).view(shape)
+        return kept.to(dtype).mul_(1 / (1 - self.rate))

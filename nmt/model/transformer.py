@@ -1,13 +1,11 @@
 """The Transformer (Vaswani et al., 2017) in the variants that `ModelConfig` names.
 
 Shapes: B sentences, N rows of the target (N = B in training; in search N = B·K, the K beams of a sentence
-side by side), S source positions, T new target positions, t target positions decoded before, H heads,
-D = d_model / H, V target tokens.
+side by side), S source positions, T new target positions, H heads, D = d_model / H, V target tokens.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -15,88 +13,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from nmt.config import ModelConfig
+from nmt.model.attention import Attend, bias_of
+from nmt.model.cache import Cache, LayerCache
 from nmt.model.dropout import Dropout
 from nmt.text.vocab import PAD
 
 Sublayer = Callable[[Tensor], Tensor]
 ACTIVATIONS: dict[str, Sublayer] = {"relu": F.relu, "gelu": F.gelu, "swiglu": F.silu}
-
-
-class Attend(nn.Module):
-    """softmax(q kᵀ / √D) v, over the keys that `mask` allows.
-
-    It has no parameters: it is the place where `attention_maps` watches.
-    """
-
-    def __init__(self, dropout: float) -> None:
-        super().__init__()
-        self.dropout = Dropout(dropout)
-
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        """q [N,H,T,D], k and v [N,H,S,D], mask bool broadcast to [N,H,T,S] (True: may look) → [N,H,T,D]."""
-        if self.training and q.device.type == "cpu":
-            # The fused kernel's backward takes several times as long for sequences of a sentence's length.
-            return self.dropout(attention_weights(q, k, mask)).to(v.dtype) @ v
-        dropout = self.dropout.rate if self.training else 0.0
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
-
-
-@dataclass
-class LayerCache:
-    """Keys and values of one decoder layer."""
-
-    memory_keys: Tensor  # [B,H,S,D]
-    memory_values: Tensor
-    keys: Tensor | None = None  # [N,H,capacity,D]; None: nothing is kept between calls of decode
-    values: Tensor | None = None
-
-    def extend(self, keys: Tensor, values: Tensor, length: int) -> tuple[Tensor, Tensor]:
-        """Put T new positions [N,H,T,D] behind the `length` there are; give all, [N,H,length+T,D]."""
-        if self.keys is None or self.values is None:
-            return keys, values
-        end = length + keys.shape[2]
-        self.keys[:, :, length:end] = keys
-        self.values[:, :, length:end] = values
-        return self.keys[:, :, :end], self.values[:, :, :end]
-
-
-@dataclass
-class Cache:
-    """What decoding needs of a source, and of the target so far."""
-
-    layers: list[LayerCache]
-    memory_mask: Tensor  # bool [B,1,1,S]: True where the source has a token
-    length: int = 0  # t
-    beams: int = 1  # K
-
-    def reserve(self, beams: int, capacity: int) -> None:
-        """Make room to decode step by step: `capacity` positions for each of a sentence's `beams` rows."""
-        self.beams = beams
-        for layer in self.layers:
-            sentences, heads, _, size = layer.memory_keys.shape
-            shape = (sentences * beams, heads, capacity, size)
-            layer.keys = layer.memory_keys.new_empty(shape)
-            layer.values = layer.memory_values.new_empty(shape)
-
-    def select(self, rows: Tensor) -> None:
-        """Keep these rows [N'], in this order: K for each sentence that stays; sentences keep their order."""
-        sentences = rows[:: self.beams] // self.beams
-        fewer = len(sentences) != len(self.memory_mask)
-        if fewer:
-            self.memory_mask = self.memory_mask[sentences]
-        for layer in self.layers:
-            assert layer.keys is not None  # noqa: S101 - reserve comes before select
-            assert layer.values is not None  # noqa: S101
-            layer.keys = self._moved(layer.keys, rows)
-            layer.values = self._moved(layer.values, rows)
-            if fewer:
-                layer.memory_keys = layer.memory_keys[sentences]
-                layer.memory_values = layer.memory_values[sentences]
-
-    def _moved(self, kept: Tensor, rows: Tensor) -> Tensor:
-        moved = kept.new_empty(len(rows), *kept.shape[1:])
-        torch.index_select(kept[:, :, : self.length], 0, rows, out=moved[:, :, : self.length])
-        return moved
 
 
 class SelfAttention(nn.Module):
@@ -110,12 +33,12 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(config.d_model, config.d_model, bias)
         self.attend = Attend(config.attention_dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None, cache: LayerCache | None = None, length: int = 0) -> Tensor:
-        """x [N,T,d]; with a cache, x stands behind the `length` positions that it holds."""
+    def forward(self, x: Tensor, bias: Tensor | None, layer: LayerCache | None = None, length: int = 0) -> Tensor:
+        """x [N,T,d] → [N,T,d]; with a cache, x stands behind the `length` positions that it holds."""
         q, k, v = (split_heads(part, self.heads) for part in self.qkv(x).chunk(3, dim=-1))
-        if cache is not None:
-            k, v = cache.extend(k, v, length)
-        return self.out(join_heads(self.attend(q, k, v, mask)))
+        if layer is not None:
+            k, v = layer.extend(k, v, length)
+        return self.out(join_heads(self.attend(q, k, v, bias)))
 
 
 class CrossAttention(nn.Module):
@@ -135,13 +58,10 @@ class CrossAttention(nn.Module):
         k, v = (split_heads(part, self.heads) for part in self.kv(x).chunk(2, dim=-1))
         return LayerCache(k, v)
 
-    def forward(self, x: Tensor, cache: LayerCache, mask: Tensor) -> Tensor:
-        """x [N,T,d]: the K beams of a sentence look at its one memory as K·T queries."""
-        rows, steps, width = x.shape
-        sentences = len(cache.memory_keys)
-        q = split_heads(self.q(x).view(sentences, -1, width), self.heads)  # [B,H,K·T,D]
-        looked = join_heads(self.attend(q, cache.memory_keys, cache.memory_values, mask))
-        return self.out(looked.view(rows, steps, width))
+    def forward(self, x: Tensor, cache: LayerCache, bias: Tensor) -> Tensor:
+        """x [B,T·K,d] → [B,T·K,d]: the beams of a sentence look at its one memory."""
+        q = split_heads(self.q(x), self.heads)
+        return self.out(join_heads(self.attend(q, cache.memory_keys, cache.memory_values, bias)))
 
 
 class FeedForward(nn.Module):
@@ -175,7 +95,7 @@ class PreNorm(nn.Module):
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
         """x [N,T,d] → [N,T,d]."""
-        return x + self.dropout(sublayer(self.norm(x)))
+        return self.dropout.onto(x, sublayer(self.norm(x)))
 
 
 class PostNorm(PreNorm):
@@ -183,7 +103,7 @@ class PostNorm(PreNorm):
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
         """x [N,T,d] → [N,T,d]."""
-        return self.norm(x + self.dropout(sublayer(x)))
+        return self.norm(self.dropout.onto(x, sublayer(x)))
 
 
 RESIDUALS: dict[str, type[PreNorm]] = {"pre": PreNorm, "post": PostNorm}
@@ -198,9 +118,9 @@ class EncoderLayer(nn.Module):
         self.attention, self.attention_residual = SelfAttention(config), residual(config)
         self.feed_forward, self.feed_forward_residual = FeedForward(config), residual(config)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """x [B,S,d], mask [B,1,1,S] → [B,S,d]."""
-        x = self.attention_residual(x, lambda y: self.attention(y, mask))
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """x [B,S,d], bias [B,1,1,S] → [B,S,d]."""
+        x = self.attention_residual(x, lambda y: self.attention(y, bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
@@ -214,10 +134,10 @@ class DecoderLayer(nn.Module):
         self.cross, self.cross_residual = CrossAttention(config), residual(config)
         self.feed_forward, self.feed_forward_residual = FeedForward(config), residual(config)
 
-    def forward(self, x: Tensor, causal: Tensor | None, layer: LayerCache, cache: Cache) -> Tensor:
-        """x [N,T,d], causal [T,t+T] → [N,T,d]."""
-        x = self.attention_residual(x, lambda y: self.attention(y, causal, layer, cache.length))
-        x = self.cross_residual(x, lambda y: self.cross(y, layer, cache.memory_mask))
+    def forward(self, x: Tensor, past: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        """x [B,T·K,d], `past` as from `Cache.look` → [B,T·K,d]."""
+        x = self.attention_residual(x, lambda y: self.attention(y, past, layer, cache.length * cache.beams))
+        x = self.cross_residual(x, lambda y: self.cross(y, layer, cache.memory_bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
@@ -236,10 +156,10 @@ class Embedding(nn.Module):
         else:
             self.register_buffer("positions", sinusoids(config.max_length, config.d_model), persistent=False)
 
-    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """ids [N,T], the first at position `start` → [N,T,d]."""
+    def forward(self, ids: Tensor, dtype: torch.dtype, start: int = 0) -> Tensor:
+        """ids [N,T], the first at position `start` → [N,T,d] in `dtype`."""
         x = self.tokens(ids) * self.scale + self.positions.narrow(0, start, ids.shape[1])
-        return self.norm(self.dropout(x))
+        return self.norm(self.dropout(x.to(dtype)))
 
 
 class Transformer(nn.Module):
@@ -279,15 +199,30 @@ class Transformer(nn.Module):
             for part in _joined(module):
                 nn.init.xavier_uniform_(part)
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """What the layers compute in."""
+        return cast(DecoderLayer, self.decoder[0]).attention.qkv.weight.dtype
+
+    def in_dtype(self, dtype: torch.dtype) -> dict[str, Tensor]:
+        """The parameters as `torch.func.functional_call` takes them, so that the layers compute in `dtype`.
+
+        Gradients arrive in the parameters' own dtype. Embeddings are left out: a frequent token's gradient is a sum
+        over many positions.
+        """
+        embeddings = (self.src_embedding, self.tgt_embedding)
+        wide = {id(p) for embedding in embeddings for p in (embedding.tokens.weight, embedding.positions)}
+        return {name: p.to(dtype) for name, p in self.named_parameters() if id(p) not in wide}
+
     def encode(self, src: Tensor) -> Cache:
         """src [B,S] → what decoding needs of it."""
-        mask = (src != PAD)[:, None, None, :]
-        x = self.src_embedding(src)
+        bias = bias_of((src != PAD)[:, None, None, :], self.dtype)
+        x = self.src_embedding(src, self.dtype)
         for layer in self.encoder:
-            x = layer(x, mask)
+            x = layer(x, bias)
         x = self.encoder_norm(x)
         decoder = cast(list[DecoderLayer], self.decoder)
-        return Cache([layer.cross.memory(x) for layer in decoder], mask)
+        return Cache([layer.cross.memory(x) for layer in decoder], bias)
 
     def decode(self, tgt_in: Tensor, cache: Cache) -> Tensor:
         """tgt_in [N,T], which stands behind what the cache holds → logits [N,T,V] of each next token."""
@@ -295,29 +230,26 @@ class Transformer(nn.Module):
 
     def decode_states(self, tgt_in: Tensor, cache: Cache) -> Tensor:
         """The decoder's last states [N,T,d], before the projection."""
-        steps = tgt_in.shape[1]
-        x = self.tgt_embedding(tgt_in, cache.length)
-        causal = causal_mask(steps, cache.length, x.device) if steps > 1 else None
+        steps, beams = tgt_in.shape[1], cache.beams
+        x = self.tgt_embedding(tgt_in, self.dtype, cache.length)
+        x = x.unflatten(0, (-1, beams)).transpose(1, 2).flatten(1, 2)  # [B,T·K,d]
+        past = cache.look(steps, self.dtype)
         for layer, kept in zip(self.decoder, cache.layers, strict=True):
-            x = layer(x, causal, kept, cache)
+            x = layer(x, past, kept, cache)
         cache.length += steps
-        return self.decoder_norm(x)
+        x = self.decoder_norm(x)
+        return x.unflatten(1, (steps, beams)).transpose(1, 2).flatten(0, 1)
 
     def project(self, states: Tensor) -> Tensor:
         """States [..., d] → logits [..., V]."""
-        return self.output(states) * self.output_scale
+        weight, bias = self.output.weight, self.output.bias
+        logits = F.linear(states, weight.to(states.dtype), bias)
+        return logits if self.output_scale == 1.0 else logits * self.output_scale
 
-    def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
-        """Teacher forcing: src [B,S], tgt_in [B,T] → logits [B,T,V]."""
-        return self.decode(tgt_in, self.encode(src))
-
-
-def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
-    """softmax(q kᵀ / √D) over the allowed keys, float32 or better; shapes as for `Attend` → [N,H,T,S]."""
-    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    return scores.softmax(dim=-1)
+    def forward(self, src: Tensor, tgt_in: Tensor, kept: Tensor | None = None) -> Tensor:
+        """Teacher forcing: src [B,S], tgt_in [B,T] → logits [B,T,V], or [n,V] of the `kept` positions [n] of B·T."""
+        states = self.decode_states(tgt_in, self.encode(src))
+        return self.project(states if kept is None else states.flatten(0, 1)[kept])
 
 
 def _joined(module: nn.Module) -> tuple[Tensor, ...]:
@@ -333,7 +265,19 @@ def _joined(module: nn.Module) -> tuple[Tensor, ...]:
 
 def layer_norm(config: ModelConfig) -> nn.LayerNorm:
     """A norm over d_model, with a bias unless the model has none."""
-    return nn.LayerNorm(config.d_model, bias=config.bias != "none")
+    return LayerNorm(config.d_model, bias=config.bias != "none")
+
+
+class LayerNorm(nn.LayerNorm):
+    """torch's, but on a CPU its backward sums up the gradients of weight and bias in x's dtype: bf16 stands still."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x of any shape [..., d] → the same shape; in training on a CPU in float32 or wider."""
+        if not self.training or x.device.type != "cpu":
+            return super().forward(x)
+        wide = torch.promote_types(x.dtype, torch.float32)
+        bias = None if self.bias is None else self.bias.to(wide)
+        return F.layer_norm(x.to(wide), self.normalized_shape, self.weight.to(wide), bias, self.eps).to(x.dtype)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
@@ -344,11 +288,6 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 def join_heads(x: Tensor) -> Tensor:
     """[N,H,T,D] → [N,T,d]."""
     return x.transpose(1, 2).flatten(2)
-
-
-def causal_mask(steps: int, before: int, device: torch.device) -> Tensor:
-    """bool [T, t+T]: new position i may look at the `before` old ones and at new ones up to itself."""
-    return torch.ones(steps, before + steps, dtype=torch.bool, device=device).tril(before)
 
 
 def sinusoids(length: int, width: int) -> Tensor:

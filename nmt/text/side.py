@@ -23,7 +23,8 @@ class Side:
 
     def tokens(self, text: str) -> list[str]:
         """Tokens of one line as written, before the vocabulary."""
-        return tokenize(text, self.language, self.tokenizer, self.lowercase)
+        text = normalize(text, self.language)
+        return self.tokenizer.encode(text.lower() if self.lowercase else text)
 
     def encode(self, text: str) -> list[int]:
         """Ids of one line, without BOS or EOS."""
@@ -36,12 +37,6 @@ class Side:
     def fingerprint(self) -> str:
         """A hash that is equal where every text gets equal ids."""
         return hashlib.sha256(f"{self.identity}\n{self.vocab.fingerprint()}".encode()).hexdigest()[:16]
-
-
-def tokenize(text: str, language: str, tokenizer: Tokenizer, lowercase: bool) -> list[str]:
-    """Normalise one line and split it."""
-    text = normalize(text, language)
-    return tokenizer.encode(text.lower() if lowercase else text)
 
 
 def load_side(config: Config, run: RunDir, name: SideName) -> Side:

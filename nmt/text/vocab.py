@@ -7,8 +7,9 @@ the mixed word/character model of Wu et al. (2016, §4.2), so that a name or a n
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import cast
 
 from nmt.errors import ModelError
 from nmt.run_dir import write_text
@@ -19,6 +20,7 @@ BEGIN, MIDDLE, END = "<B>", "<M>", "<E>"
 _MARKS = (BEGIN, MIDDLE, END)
 # At most this share of a vocabulary is characters that spell; the rest is words.
 _SPELLING_SHARE = 0.25
+_REMEMBERED = 2**16  # spelled words
 
 
 class Vocab:
@@ -30,6 +32,7 @@ class Vocab:
         self.counts: tuple[int, ...] = (0,) * len(SPECIALS) + tuple(counts)
         # Text that happens to read "<pad>" is a word like any other, not the special.
         self.ids: dict[str, int] = {token: i for i, token in enumerate(tokens, start=len(SPECIALS))}
+        self._rare = lru_cache(_REMEMBERED)(self._spelled)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -44,19 +47,21 @@ class Vocab:
         """The ids of what a text can hold: text that happens to read "<B>x" is no marked character."""
         return {token: i for token, i in self.ids.items() if not is_marked(token)}
 
-    def encode(self, tokens: Iterable[str]) -> list[int]:
+    def encode(self, tokens: Sequence[str]) -> list[int]:
         """Ids of tokens; a word that is not listed is spelled if the vocabulary spells, else UNK."""
+        found = list(map(self.words.get, tokens))
+        if None not in found:
+            return cast(list[int], found)
         ids: list[int] = []
-        words, spells = self.words, self.spells
-        for token in tokens:
-            index = words.get(token)
-            if index is not None:
-                ids.append(index)
-            elif spells:
-                ids.extend(map(self._piece_id, spell(token)))
+        for token, index in zip(tokens, found, strict=True):
+            if index is None:
+                ids += self._rare(token)
             else:
-                ids.append(UNK)
+                ids.append(index)
         return ids
+
+    def _spelled(self, word: str) -> tuple[int, ...]:
+        return tuple(map(self._piece_id, spell(word))) if self.spells else (UNK,)
 
     def _piece_id(self, piece: str) -> int:
         """The id of a character of a spelled word; where it is not listed for this place in a word, for another."""

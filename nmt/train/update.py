@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import nn
 
 from nmt.config import TrainConfig
 from nmt.corpus.batching import Batch
-from nmt.model.device import Precision, autocast
+from nmt.model.device import Precision, dtype_of
 from nmt.model.transformer import Transformer
 from nmt.train.distributed import World
+from nmt.train.loss import cross_entropy, logits_of
 
 
 @dataclass(frozen=True)
@@ -63,20 +63,11 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
     return kind([g for g in groups if g["params"]], lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
 
 
-def summed_loss(model: Transformer, batch: Batch, smoothing: float) -> Tensor:
-    """Cross-entropy summed over the batch's target tokens, with label smoothing (Szegedy et al., 2016) over V."""
-    states = model.decode_states(batch.tgt_in, model.encode(batch.src))
-    logits = model.project(states.flatten(0, 1)[batch.kept])  # [n,V]: padding is not even projected
-    return F.cross_entropy(
-        logits.float(), batch.tgt_out.flatten()[batch.kept], reduction="sum", label_smoothing=smoothing
-    )
-
-
 class Updater:
     """Applies updates to a model; its state is the optimizer's (and, in fp16, the scaler's)."""
 
     def __init__(self, config: TrainConfig, model: Transformer, precision: Precision, world: World) -> None:
-        self.config, self.model, self.precision, self.world = config, model, precision, world
+        self.config, self.model, self.dtype, self.world = config, model, dtype_of(precision), world
         self.optimizer = make_optimizer(config, model)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=precision == "fp16")
 
@@ -103,12 +94,13 @@ class Updater:
 
     def _backward(self, batches: Sequence[Batch], total_tokens: int) -> float:
         loss = torch.zeros((), device=self.world.device)
+        scale = self.scaler.scale(torch.tensor(1 / total_tokens, device=self.world.device))
         for batch in batches:
-            with autocast(self.world.device, self.precision):
-                mean = summed_loss(self.model, batch, self.config.label_smoothing) / total_tokens
-            self.scaler.scale(mean).backward()
-            loss += mean.detach()
-        return loss.item()
+            logits = logits_of(self.model, batch, self.dtype)
+            gradient = torch.empty_like(logits)
+            loss += cross_entropy(logits.detach(), batch.labels, self.config.label_smoothing, gradient, scale)
+            logits.backward(gradient)
+        return loss.item() / total_tokens
 
     @property
     def is_settling(self) -> bool:

@@ -12,11 +12,11 @@ from nmt.corpus.batching import load_batch, plan_epoch
 from nmt.corpus.lines import read_lines
 from nmt.corpus.store import ParallelCorpus
 from nmt.evaluate.metrics import values
-from nmt.model.device import Precision, autocast
+from nmt.model.device import Precision, dtype_of
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir, write_text
 from nmt.text.side import Side
-from nmt.train.update import summed_loss
+from nmt.train.loss import cross_entropy, logits_of
 from nmt.translate.translator import Translator
 
 EXAMPLES = 3
@@ -70,7 +70,7 @@ class Validator:
         total, tokens = 0.0, 0
         for batch_indices in plan_epoch(lengths[fitting], self.config.train.batch_tokens, 0, 0):
             batch = load_batch(self.corpus, fitting[batch_indices]).to(device)
-            with autocast(device, self.precision):
-                total += float(summed_loss(model, batch, 0.0))
+            logits = logits_of(model, batch, dtype_of(self.precision))
+            total += float(cross_entropy(logits, batch.labels, 0.0))
             tokens += batch.tokens
         return total / tokens if tokens else math.nan

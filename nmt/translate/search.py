@@ -15,13 +15,16 @@ from torch import Tensor
 
 from nmt.config import SearchConfig
 from nmt.text.vocab import BOS, EOS
+from nmt.translate.likeliest import Likeliest, likeliest
+
+ROUND = 8  # sentences: on a CPU a new shape costs more time than a few rows that nobody needs
 
 
 class Stepper(Protocol):
     """What search walks on. It starts with K rows for each sentence."""
 
     def step(self, last: Tensor) -> Tensor:
-        """Take the newest token of each row [N]; give float32 log-probabilities of the next [N,V]."""
+        """Take the newest token of each row [N]; give the logits of the next [N,V]."""
         ...
 
     def select(self, rows: Tensor) -> None:
@@ -39,7 +42,7 @@ class Hypothesis:
 
 
 NBest = list[Hypothesis]  # of one sentence, best first
-Choice = Callable[[Tensor], Tensor]  # log-probabilities [N,V] → a token for each row [N]
+Choice = Callable[[Tensor], Likeliest]  # logits [N,V] → one token for each row (C = 1)
 
 
 def length_penalty(length: float, alpha: float) -> float:
@@ -49,46 +52,58 @@ def length_penalty(length: float, alpha: float) -> float:
 
 def greedy(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
     """Take the likeliest token, always."""
-    return _walk(stepper, limits, config, lambda log_probs: log_probs.argmax(dim=-1))
+    return _walk(stepper, limits, config, lambda logits: likeliest(logits, 1))
 
 
 def sample(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
     """Draw each token at a temperature, from the `top_k` likeliest (0: from all)."""
 
-    def draw(log_probs: Tensor) -> Tensor:
-        if config.top_k:
-            top = log_probs.topk(min(config.top_k, log_probs.shape[1]), dim=1)
-            log_probs = torch.full_like(log_probs, -math.inf).scatter(1, top.indices, top.values)
-        below = log_probs - log_probs.amax(dim=1, keepdim=True)  # the likeliest stays at 0, however cold it is
-        return torch.multinomial((below / config.temperature).softmax(dim=1), 1).squeeze(1)
+    def draw(logits: Tensor) -> Likeliest:
+        top = likeliest(logits, config.top_k or logits.shape[1])
+        below = top.log_probs - top.log_probs[:, :1]  # the likeliest stays at 0, however cold it is
+        drawn = torch.multinomial((below / config.temperature).softmax(dim=1), 1)
+        return Likeliest(top.log_probs.gather(1, drawn), top.tokens.gather(1, drawn), top.of_end)
 
     return _walk(stepper, limits, config, draw)
 
 
 def _walk(stepper: Stepper, limits: Tensor, config: SearchConfig, choose: Choice) -> list[NBest]:
-    """Follow one path for each sentence; who has reached EOS leaves the batch."""
+    """Follow one path for each sentence; those that have reached EOS leave the batch now and then."""
     found: list[NBest] = [[] for _ in limits]
     who = torch.arange(len(limits), device=limits.device)  # [B]: which sentence each row is
+    is_open = torch.ones_like(who, dtype=torch.bool)
     paths = torch.full((len(limits), int(limits.max()) + 2), BOS, device=limits.device)  # [B,L]
     sums = torch.zeros(len(limits), device=limits.device)
     for length in range(1, paths.shape[1]):
-        log_probs = stepper.step(paths[:, length - 1])
-        tokens = choose(log_probs).masked_fill(length > limits, EOS)
-        sums = sums + log_probs.gather(1, tokens[:, None]).squeeze(1)
-        paths[:, length] = tokens
-        ended = tokens == EOS
-        if not ended.any():
-            continue
+        chosen = choose(stepper.step(paths[:, length - 1]))
+        at_limit = length > limits
+        paths[:, length] = chosen.tokens[:, 0].masked_fill(at_limit, EOS)
+        sums = sums + torch.where(at_limit, chosen.of_end, chosen.log_probs[:, 0])
+        ended = (paths[:, length] == EOS) & is_open
         for row in ended.nonzero().squeeze(1).tolist():
             total = float(sums[row])
             score = total / length_penalty(length, config.length_penalty)
             found[int(who[row])] = [Hypothesis(paths[row, 1:length].tolist(), total, score)]
-        rows = (~ended).nonzero().squeeze(1)
-        if len(rows) == 0:
+        is_open &= ~ended
+        kept = _going_on(is_open)
+        if len(kept) == 0:
             break
-        stepper.select(rows)
-        who, paths, sums, limits = who[rows], paths[rows], sums[rows], limits[rows]
+        if len(kept) < len(who):
+            stepper.select(kept)
+            who, is_open, paths, sums, limits = (x[kept] for x in (who, is_open, paths, sums, limits))
     return found
+
+
+def _going_on(is_open: Tensor) -> Tensor:
+    """The sentences, of [B], to go on with, in order: those still open, and some others.
+
+    To drop the others costs copies, so it is done when a quarter of all can leave, and leaves a multiple of `ROUND`.
+    """
+    left = int(is_open.sum())
+    wanted = -(-left // ROUND) * ROUND
+    if left and wanted > 0.75 * len(is_open):
+        wanted = len(is_open)
+    return (~is_open).to(torch.uint8).argsort(stable=True)[:wanted].sort().values
 
 
 @dataclass
@@ -133,26 +148,25 @@ class _Finished:
 
 
 def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
-    """Keep the K likeliest open hypotheses of each sentence.
-
-    A sentence whose n best are `_settled` leaves the batch.
-    """
+    """Keep the K likeliest open hypotheses of each sentence, until its n best are `_settled`."""
     count, width, alpha = len(limits), config.beam_size, config.length_penalty
     beams, finished = _start(limits, width)
     found: list[NBest] = [[] for _ in range(count)]
     who = torch.arange(count, device=limits.device)
+    is_open = torch.ones_like(who, dtype=torch.bool)
     for length in range(1, beams.paths.shape[2]):
-        log_probs = stepper.step(beams.newest(length - 1))
-        rows = _advance(beams, finished, log_probs, length, limits, alpha)
-        done = _settled(beams, finished, length, limits, config)
-        if done.any():
-            for b in done.nonzero().squeeze(1).tolist():
-                found[int(who[b])] = _n_best(finished, b, config.n_best)
-            left = (~done).nonzero().squeeze(1)
-            if len(left) == 0:
-                break
-            beams, finished = beams.of(left), finished.of(left)
-            who, limits, rows = who[left], limits[left], rows[left]
+        top = likeliest(stepper.step(beams.newest(length - 1)), 2 * width)
+        rows = _advance(beams, finished, top, length, limits, alpha)
+        done = _settled(beams, finished, length, limits, config) & is_open
+        for b in done.nonzero().squeeze(1).tolist():
+            found[int(who[b])] = _n_best(finished, b, config.n_best)
+        is_open &= ~done
+        kept = _going_on(is_open)
+        if len(kept) == 0:
+            break
+        if len(kept) < len(who):
+            beams, finished = beams.of(kept), finished.of(kept)
+            who, is_open, limits, rows = who[kept], is_open[kept], limits[kept], rows[kept]
         stepper.select(rows.flatten())
     return found
 
@@ -166,24 +180,22 @@ def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
     return _Beams(live, paths), _Finished(none, none.clone(), torch.zeros_like(none), paths.clone())
 
 
-def _advance(
-    beams: _Beams, finished: _Finished, log_probs: Tensor, length: int, limits: Tensor, alpha: float
-) -> Tensor:
+def _advance(beams: _Beams, finished: _Finished, top: Likeliest, length: int, limits: Tensor, alpha: float) -> Tensor:
     """Lengthen every hypothesis by a token, in place; gives the rows [B,K] that the new beams come from.
 
-    Of the 2K best candidates, at most K end in EOS, so K open ones are left. As in fairseq, only an end among
-    the first K counts: a worse one would crowd out hypotheses that are still open.
+    Of the 2K best candidates, at most K end in EOS, so K open ones are left; all 2K are among the 2K best of their
+    own rows. As in fairseq, only an end among the first K counts: a worse one would crowd out hypotheses that are
+    still open.
     """
     sentences, width = beams.live.shape
-    vocabulary = log_probs.shape[1]
-    total = beams.live[:, :, None] + log_probs.view(sentences, width, vocabulary)
+    choices = top.tokens.shape[1]
     at_limit = (length > limits)[:, None]
-    candidates = min(2 * width, width * vocabulary)
-    values, flat = total.flatten(1).topk(candidates, dim=1)  # [B,2K]
-    origin, token = flat // vocabulary, flat % vocabulary
+    total = beams.live[:, :, None] + top.log_probs.view(sentences, width, choices)
+    values, flat = total.flatten(1).topk(min(2 * width, width * choices), dim=1)  # [B,2K]
+    origin, token = flat // choices, top.tokens.view(sentences, -1).gather(1, flat)
     ends = token == EOS
     closing = values.masked_fill(~ends, -math.inf)[:, :width]
-    closing = torch.where(at_limit, total[:, :, EOS], closing)  # no room for another token: all must end here
+    closing = torch.where(at_limit, beams.live + top.of_end.view(sentences, width), closing)  # all must end here
     came_from = torch.where(at_limit, torch.arange(width, device=limits.device), origin[:, :width])
     finished.offer(closing, length, _rows(beams.paths, came_from), alpha)
     live, chosen = values.masked_fill(ends | at_limit, -math.inf).topk(width, dim=1)

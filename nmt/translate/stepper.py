@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from nmt.model.transformer import Cache, Transformer
+from nmt.model.cache import Cache
+from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, PAD, UNK
 
 
@@ -15,10 +16,11 @@ class ModelStepper:
         self.forbidden = [PAD, BOS, UNK] if forbid_unknown else [PAD, BOS]
 
     def step(self, last: Tensor) -> Tensor:
-        """Decode one position: the newest tokens [N] → log-probabilities [N,V]."""
-        logits = self.model.decode(last[:, None], self.cache)[:, -1].float()
-        logits[:, self.forbidden] = -torch.inf
-        return logits.log_softmax(dim=-1)
+        """Decode one position: the newest tokens [N] → logits [N,V]."""
+        logits = self.model.decode(last[:, None], self.cache)[:, -1]
+        for token in self.forbidden:
+            logits[:, token] = -torch.inf
+        return logits
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the cache."""

@@ -1,6 +1,8 @@
 """Lines in, translations out, in input order. Shapes: B sentences, S source positions."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,14 +14,17 @@ from nmt.checkpoint import best, load_weights, put_weights, read_meta, steps
 from nmt.config import Config, SearchConfig
 from nmt.corpus.batching import pad
 from nmt.errors import ModelError
-from nmt.model.device import Precision, autocast, resolve_device, resolve_precision
+from nmt.model.device import Precision, dtype_of, resolve_device, resolve_precision
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.normalize import normalize
 from nmt.text.side import Side, load_side
-from nmt.translate.search import SEARCHES, Hypothesis
+from nmt.translate.search import ROUND, SEARCHES, Hypothesis, NBest
 from nmt.translate.segments import split_long
 from nmt.translate.stepper import ModelStepper
+
+_WIDTH = 4  # positions: on a CPU a new shape costs more time than a little padding
+_WORTH_A_THREAD = 500  # source tokens: a batch is not made smaller than that for the sake of another thread
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Translator:
     """A model with its two sides and a way of searching."""
 
     def __init__(self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision) -> None:
-        self.model, self.src, self.tgt, self.search, self.precision = model, src, tgt, search, precision
+        self.model, self.src, self.tgt, self.search = _cast(model, dtype_of(precision)), src, tgt, search
         self.device = next(model.parameters()).device
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
@@ -66,7 +71,7 @@ class Translator:
         longest = self.model.config.max_length - 1  # EOS takes a position
         return split_long(text, lambda part: len(self.src.encode(part)) <= longest) if text else []
 
-    def _translation(self, line: str, parts: list[list[Hypothesis]]) -> Translation:
+    def _translation(self, line: str, parts: list[NBest]) -> Translation:
         if not parts:
             return Translation(line, ())
         ranks = range(max(map(len, parts)))
@@ -81,39 +86,71 @@ class Translator:
         text = glue.join(self.tgt.decode(part.ids) for part in parts)
         return Candidate(text, sum(part.log_prob for part in parts), sum(part.score for part in parts))
 
-    def _search_all(self, sources: list[list[int]]) -> list[list[Hypothesis]]:
-        found: list[list[Hypothesis]] = [[] for _ in sources]
-        for indices in self._batches(sources):
-            for index, n_best in zip(indices, self._search([sources[i] for i in indices]), strict=True):
+    def _search_all(self, sources: list[list[int]]) -> list[NBest]:
+        found: list[NBest] = [[] for _ in sources]
+        batches = list(self._batches(sources))
+        results = self._search_each([[sources[i] for i in batch] for batch in batches])
+        for indices, result in zip(batches, results, strict=True):
+            for index, n_best in zip(indices, result, strict=True):
                 found[index] = n_best
         return found
 
     def _batches(self, sources: list[list[int]]) -> Iterator[list[int]]:
         """Group indices, longest first: a batch too large for the memory fails at once and not at the end."""
-        batch: list[int] = []
-        width = 0
-        for index in sorted(range(len(sources)), key=lambda i: -len(sources[i])):
-            width = width or len(sources[index]) + 1
-            if batch and (len(batch) + 1) * width > self.search.batch_tokens:
-                yield batch
-                batch, width = [], len(sources[index]) + 1
-            batch.append(index)
-        if batch:
-            yield batch
+        order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
+        share = sum(map(len, sources)) // self._threads  # so that all cores have work
+        room = min(self.search.batch_tokens, max(share, _WORTH_A_THREAD))
+        start = 0
+        while start < len(order):
+            size = room // _width(len(sources[order[start]]))
+            size = max(1, size - size % ROUND if size > ROUND else size)
+            yield order[start : start + size]
+            start += size
+
+    def _search_each(self, batches: list[list[list[int]]]) -> Iterator[list[NBest]]:
+        """Search every batch; on a CPU several at a time, which uses its cores better than one at a time does."""
+        threads = min(self._threads, len(batches))
+        if threads <= 1:
+            yield from map(self._search, batches)
+            return
+        each = torch.get_num_threads() // threads
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(each,)) as pool:
+            yield from pool.map(self._search, batches)
+
+    @property
+    def _threads(self) -> int:
+        """How many batches to search at a time; one where chance is drawn, which must come in order."""
+        alone = self.device.type != "cpu" or self.search.method == "sample"
+        return 1 if alone else torch.get_num_threads()
 
     @torch.inference_mode()
-    def _search(self, sources: list[list[int]]) -> list[list[Hypothesis]]:
+    def _search(self, sources: list[list[int]]) -> list[NBest]:
         longest = self.model.config.max_length - 1  # BOS takes a position
         if self.search.max_length is not None:
             longest = min(longest, self.search.max_length)
         limits = torch.tensor([min(longest, int(len(ids) * self.search.max_ratio) + 10) for ids in sources])
         beams = self.search.beam_size if self.search.method == "beam" else 1
         self.model.eval()
-        with autocast(self.device, self.precision):
-            cache = self.model.encode(pad(sources).to(self.device))
-            cache.reserve(beams, int(limits.max()) + 1)
-            stepper = ModelStepper(self.model, cache, forbid_unknown=self.tgt.never_unknown)
-            return SEARCHES[self.search.method](stepper, limits.to(self.device), self.search)
+        width = min(_width(max(map(len, sources))), self.model.config.max_length)
+        cache = self.model.encode(pad(sources, width).to(self.device))
+        cache.reserve(beams)
+        stepper = ModelStepper(self.model, cache, forbid_unknown=self.tgt.never_unknown)
+        return SEARCHES[self.search.method](stepper, limits.to(self.device), self.search)
+
+
+def _width(tokens: int) -> int:
+    """The positions of a source of so many tokens: with EOS, up to the next of few widths."""
+    return -(-(tokens + 1) // _WIDTH) * _WIDTH
+
+
+def _cast(model: Transformer, dtype: torch.dtype) -> Transformer:
+    """The model with its parameters in `dtype`: itself, or a copy."""
+    if dtype == model.dtype:
+        return model
+    model = deepcopy(model)
+    for parameter in model.parameters():
+        parameter.data = parameter.data.to(dtype)
+    return model
 
 
 def load_translator(

@@ -131,7 +131,7 @@ def assert_layout(batch: Batch, pairs: list[tuple[list[int], list[int]]]) -> Non
         width = max(map(len, complete))
         assert rows(tensor) == [row + [PAD] * (width - len(row)) for row in complete]
         assert tensor.dtype == torch.int64
-    assert batch.tgt_out.flatten()[batch.kept].tolist() == [token for _, tgt in pairs for token in (*tgt, EOS)]
+    assert batch.labels.tolist() == [token for _, tgt in pairs for token in (*tgt, EOS)]
     assert batch.tgt_in.flatten()[batch.kept].tolist() == [token for _, tgt in pairs for token in (BOS, *tgt)]
     assert batch.tokens == sum(len(tgt) + 1 for _, tgt in pairs)
 

@@ -1,9 +1,12 @@
+import math
+
 import pytest
 import torch
 from torch_twin import build, random_batch, tiny
 
-from nmt.model.attention_maps import attention_maps
-from nmt.model.transformer import Attend, Transformer
+from nmt.model.attention import Attend, bias_of
+from nmt.model.attention_maps import attention_maps, attention_weights
+from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
 
 LENGTHS = [(6, 5), (3, 7), (1, 1)]
@@ -12,6 +15,16 @@ LENGTHS = [(6, 5), (3, 7), (1, 1)]
 @pytest.fixture
 def model() -> Transformer:
     return build(tiny())
+
+
+def test_attention_weights_are_a_softmax_written_out():
+    q, k = torch.randn(1, 1, 2, 4, dtype=torch.float64), torch.randn(1, 1, 3, 4, dtype=torch.float64)
+    mask = torch.tensor([[True, True, False], [True, True, True]])
+    for i in range(2):
+        seen = [j for j in range(3) if mask[i, j]]
+        powers = [math.exp(float(q[0, 0, i] @ k[0, 0, j]) / 2) for j in seen]  # √4
+        expected = [powers[seen.index(j)] / sum(powers) if j in seen else 0.0 for j in range(3)]
+        assert attention_weights(q, k, bias_of(mask, q.dtype))[0, 0, i].tolist() == pytest.approx(expected, abs=1e-14)
 
 
 def test_there_is_a_map_for_every_layer_sentence_and_head(model):
@@ -26,6 +39,12 @@ def test_every_row_sums_to_one(model):
     for weights in (maps.encoder, maps.decoder, maps.cross):
         torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1], dtype=torch.float64))
         assert (weights >= 0).all()
+
+
+def test_the_rows_of_a_bf16_model_sum_to_one_too(model):
+    maps = attention_maps(model.bfloat16(), *random_batch(LENGTHS))
+    for weights in (maps.encoder, maps.decoder, maps.cross):
+        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
 
 
 def test_nothing_is_seen_of_padding_and_of_the_future(model):

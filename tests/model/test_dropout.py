@@ -77,3 +77,49 @@ def test_shape_and_type_are_kept(shape, dtype):
     out = dropped(0.5, torch.ones(shape, dtype=dtype))
     assert (out.shape, out.dtype) == (torch.Size(shape), dtype)
     assert set(out.flatten().tolist()) <= {0.0, 2.0}
+
+
+# --- the factors themselves, and dropout onto a residual ---
+
+DTYPES = [torch.float32, torch.float64, torch.bfloat16]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rate", RATES)
+def test_factors_are_0_or_1_over_what_is_kept(rate, dtype):
+    factors = Dropout(rate).train().factors(torch.Size((100, 200)), dtype)
+    assert (factors.shape, factors.dtype) == ((100, 200), dtype)
+    assert factors.unique().tolist() == [0.0, torch.tensor(1 / (1 - rate), dtype=dtype).item()]
+
+
+def test_factors_are_what_dropout_multiplies_by_under_the_same_seed():
+    x = torch.randn(4, 5, 6)
+    torch.manual_seed(1)
+    factors = Dropout(0.3).train().factors(x.shape, x.dtype)
+    assert torch.equal(dropped(0.3, x, seed=1), x * factors)
+
+
+@pytest.mark.parametrize("layer", [Dropout(0.5).eval(), Dropout(0.0).train()], ids=["evaluating", "rate 0"])
+def test_there_are_no_factors_when_there_is_nothing_to_drop(layer):
+    residual, x, state = torch.randn(10), torch.randn(10), torch.get_rng_state()
+    assert layer.factors(x.shape, x.dtype) is None
+    assert torch.equal(layer.onto(residual, x), residual + x)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dropping_onto_a_residual_is_adding_what_is_dropped(dtype):
+    residual, x = torch.randn(2, 30, 40, dtype=dtype).unbind()
+    before, rounding = residual.clone(), torch.finfo(dtype).eps
+    torch.manual_seed(1)
+    out = Dropout(0.3).train().onto(residual, x)
+    torch.testing.assert_close(out, residual + dropped(0.3, x, seed=1), rtol=rounding, atol=4 * rounding)
+    assert torch.equal(residual, before)
+
+
+def test_the_gradient_of_a_residual_is_whole_and_that_of_what_is_dropped_is_the_mask():
+    residual, x = torch.rand(1000, requires_grad=True), torch.rand(1000, requires_grad=True)
+    torch.manual_seed(1)
+    Dropout(0.3).train().onto(residual, x).sum().backward()
+    assert torch.equal(residual.grad, torch.ones(1000))
+    assert torch.equal(x.grad, dropped(0.3, torch.ones(1000), seed=1))

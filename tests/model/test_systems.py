@@ -15,7 +15,8 @@ from nmt.corpus.batching import collate
 from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
 from nmt.text.vocab import Vocab
-from nmt.train.update import learning_rate, make_optimizer, summed_loss
+from nmt.train.loss import cross_entropy, logits_of
+from nmt.train.update import learning_rate, make_optimizer
 from nmt.translate.search import sample
 
 PAPER = Path(__file__).parents[2] / "configs" / "vaswani2017.yaml"
@@ -117,7 +118,7 @@ def test_the_papers_models_have_its_sizes(overrides, d, ff, heads, dropout, mill
 def test_the_papers_model_ties_three_ways_and_scales_the_embedding(tmp_path):
     model = Transformer(load_config(PAPER, SMALL).model, 30, 30)
     assert model.src_embedding.tokens.weight is model.tgt_embedding.tokens.weight is model.output.weight
-    embedded = model.src_embedding.eval()(torch.tensor([[5]]))[0, 0]
+    embedded = model.src_embedding.eval()(torch.tensor([[5]]), torch.float32)[0, 0]
     position_0 = torch.tensor([0.0, 1.0] * 8)  # sin 0, cos 0
     torch.testing.assert_close(embedded, 4.0 * model.output.weight[5] + position_0)  # √16
 
@@ -151,7 +152,8 @@ def test_label_smoothing_is_cross_entropy_against_the_smoothed_distribution(tmp_
                 for column in range(11):
                     share = smoothing / 11 + (1 - smoothing if column == token else 0.0)
                     expected -= share * float(log_probs[row, position, column])
-        assert float(summed_loss(model, batch, smoothing)) == pytest.approx(expected, rel=1e-5)
+        loss = cross_entropy(logits_of(model, batch, torch.float32), batch.labels, smoothing)
+        assert float(loss) == pytest.approx(expected, rel=1e-5)
 
 
 # --- 2. jadore801120/attention-is-all-you-need-pytorch ---
@@ -222,11 +224,11 @@ def test_the_nano_model_has_no_bias_at_all(tmp_path):
     assert not [name for name in names if "bias" in name]
 
 
-def test_the_nano_model_evaluates_by_the_fused_kernel(tmp_path, monkeypatch):
-    model = build(load(NANO, tmp_path, *SMALL).model, 23, 23)
+def test_off_the_cpu_attention_is_the_fused_kernel(tmp_path, monkeypatch):
+    model = build(load(NANO, tmp_path, *SMALL).model, 23, 23).to("meta")
     calls, fused = [], F.scaled_dot_product_attention
     monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: (calls.append(1), fused(*a, **k))[1])
-    model(*random_batch([(3, 4)]))
+    model(*(ids.to("meta") for ids in random_batch([(3, 4)])))
     assert len(calls) == 2 + 2 * 2
 
 
@@ -306,7 +308,11 @@ def test_embeddings_start_from_vectors_and_are_frozen_or_trained(frozen, tmp_pat
     optimizer = make_optimizer(config.train, model)
     for group in optimizer.param_groups:
         group["lr"] = 0.01
-    summed_loss(model, collate([[4, 5]], [[5, 4]]), 0.1).backward()
+    batch = collate([[4, 5]], [[5, 4]])
+    logits = logits_of(model, batch, torch.float32)
+    gradient = torch.empty_like(logits)
+    cross_entropy(logits.detach(), batch.labels, 0.1, gradient)
+    logits.backward(gradient)
     optimizer.step()
     assert torch.equal(table, before) == frozen
     assert not torch.equal(other, before_other)

@@ -16,14 +16,12 @@ from torch_twin import (
     twin_logits,
 )
 
+from nmt.model.attention import bias_of
 from nmt.model.transformer import (
-    Attend,
     CrossAttention,
     FeedForward,
     SelfAttention,
     Transformer,
-    attention_weights,
-    causal_mask,
     sinusoids,
 )
 from nmt.text.vocab import PAD
@@ -64,7 +62,7 @@ def test_an_encoder_layer_is_torchs_with_the_same_weights(norm, activation, bias
     layer = build(config).encoder[0]
     x, padding = torch.randn(3, 6, config.d_model, dtype=torch.float64), torch.zeros(3, 6, dtype=torch.bool)
     padding[1, 4:] = True
-    ours = layer(x, ~padding[:, None, None, :])
+    ours = layer(x, bias_of(~padding[:, None, None, :], x.dtype))
     exactly(ours, encoder_twin(layer, config).train()(x, src_key_padding_mask=padding))
 
 
@@ -77,9 +75,9 @@ def test_a_decoder_layer_is_torchs_with_the_same_weights(norm, activation, bias)
     src, _ = random_batch([(5, 1), (2, 1), (4, 1)])
     cache = model.encode(src)
     memory, x = (torch.randn(3, n, config.d_model, dtype=torch.float64) for n in (5, 4))
-    layer, causal = model.decoder[0], causal_mask(4, 0, x.device)
-    ours = layer(x, causal, layer.cross.memory(memory), cache)
-    theirs = decoder_twin(layer, config)(x, memory, tgt_mask=~causal, memory_key_padding_mask=src == PAD)
+    layer, past = model.decoder[0], torch.ones(4, 4, dtype=torch.bool).tril()
+    ours = layer(x, bias_of(past, x.dtype), layer.cross.memory(memory), cache)
+    theirs = decoder_twin(layer, config)(x, memory, tgt_mask=~past, memory_key_padding_mask=src == PAD)
     exactly(ours, theirs)
 
 
@@ -140,6 +138,13 @@ def test_every_dropout_acts_in_training_and_only_there(rate):
     assert not torch.allclose(model(src, tgt_in), model(src, tgt_in))
 
 
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_dropout_takes_from_what_a_sublayer_gives_and_not_from_its_residual(norm):
+    layer = build(tiny(norm=norm, dropout=0.5)).train().encoder[0].attention_residual
+    x = torch.randn(2, 3, 16, dtype=torch.float64)
+    exactly(layer(x, torch.zeros_like), x if norm == "pre" else layer.norm(x))
+
+
 # --- decoding step by step ---
 
 
@@ -148,7 +153,7 @@ def test_decoding_step_by_step_is_decoding_the_whole(config):
     model = build(config)
     src, tgt_in = random_batch([(6, 8), (3, 8), (1, 8)])
     cache = model.encode(src)
-    cache.reserve(beams=1, capacity=8)
+    cache.reserve(beams=1)
     steps = [model.decode(tgt_in[:, t : t + 1], cache) for t in range(8)]
     exactly(torch.cat(steps, dim=1), model(src, tgt_in))
 
@@ -158,7 +163,7 @@ def test_decoding_in_pieces_is_decoding_the_whole(pieces):
     model = build(tiny())
     src, tgt_in = random_batch([(6, 8), (3, 8)])
     cache = model.encode(src)
-    cache.reserve(beams=1, capacity=8)
+    cache.reserve(beams=1)
     parts = [model.decode(piece, cache) for piece in tgt_in.split(pieces, dim=1)]
     exactly(torch.cat(parts, dim=1), model(src, tgt_in))
 
@@ -176,7 +181,7 @@ def test_beams_that_are_reordered_and_sentences_that_leave_decode_as_if_alone(da
     lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
     src, _ = random_batch([(length, 1) for length in lengths])
     cache = model.encode(src)
-    cache.reserve(beams, capacity=6)
+    cache.reserve(beams)
     alive = list(range(len(lengths)))
     paths = torch.empty(len(alive) * beams, 0, dtype=torch.long)
     chance = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
@@ -242,25 +247,6 @@ def test_every_source_token_matters_to_every_position():
         other = src.clone()
         other[0, changed] = 3
         assert ((model(other, tgt_in) - before)[0].abs().amax(-1) > 1e-9).all()
-
-
-def test_attention_weights_are_a_softmax_written_out():
-    q, k = torch.randn(1, 1, 2, 4, dtype=torch.float64), torch.randn(1, 1, 3, 4, dtype=torch.float64)
-    mask = torch.tensor([[True, True, False], [True, True, True]])
-    for i in range(2):
-        seen = [j for j in range(3) if mask[i, j]]
-        powers = [math.exp(float(q[0, 0, i] @ k[0, 0, j]) / 2) for j in seen]  # √4
-        expected = [powers[seen.index(j)] / sum(powers) if j in seen else 0.0 for j in range(3)]
-        assert attention_weights(q, k, mask)[0, 0, i].tolist() == pytest.approx(expected, abs=1e-14)
-
-
-def test_training_attention_drops_weights_and_keeps_their_mean():
-    torch.manual_seed(1)
-    attend = Attend(0.5).train()
-    q, k = torch.zeros(1, 1, 1, 8), torch.zeros(1, 1, 1000, 8)
-    looked = attend(q, k, torch.ones(1, 1, 1000, 8), None)
-    assert float(looked[0, 0, 0, 0]) != 1.0
-    assert float(looked[0, 0, 0, 0]) == pytest.approx(1.0, abs=5 / math.sqrt(1000))  # 5 standard deviations
 
 
 # --- tables and starts ---
@@ -374,6 +360,27 @@ def test_the_table_of_sinusoids_is_no_part_of_the_weights(config):
     assert not any("positions" in name for name in Transformer(config, 9, 9).state_dict())
 
 
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
+def test_kept_positions_have_the_logits_that_they_have_among_all(config):
+    model = build(config)
+    src, tgt_in = random_batch(LENGTHS)
+    whole, real = model(src, tgt_in), tgt_in != PAD
+    exactly(model(src, tgt_in, real.flatten().nonzero()[:, 0]), whole[real])
+
+
+@pytest.mark.parametrize("tie", ["none", "target", "all"])
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
+def test_all_parameters_but_embeddings_and_positions_can_be_had_in_another_dtype(positions, tie):
+    model = Transformer(tiny(tie_embeddings=tie, positions=positions), 23, 23)
+    assert model.dtype == torch.float32
+    narrow = model.in_dtype(torch.bfloat16)
+    assert {tensor.dtype for tensor in narrow.values()} == {torch.bfloat16}
+    names = {name for name, _ in model.named_parameters()}
+    assert names - narrow.keys() == {name for name in names if "tokens" in name or "positions" in name}
+    assert ("output.weight" in narrow) == (tie == "none")
+    assert model.bfloat16().dtype == torch.bfloat16
+
+
 def test_logits_have_a_column_for_every_target_token():
     src, tgt_in = random_batch(LENGTHS)
     assert build(tiny(), 19, 31)(src, tgt_in).shape == (4, 7, 31)
@@ -381,6 +388,6 @@ def test_logits_have_a_column_for_every_target_token():
 
 def test_the_norm_of_an_embedding_comes_after_its_dropout():
     embedding = Transformer(tiny(embedding_norm=True, dropout=0.5), 19, 23).src_embedding.train()
-    out = embedding(torch.randint(4, 19, (5, 8)))
+    out = embedding(torch.randint(4, 19, (5, 8)), torch.float32)
     torch.testing.assert_close(out.mean(-1), torch.zeros(5, 8), rtol=0, atol=1e-5)
     torch.testing.assert_close(out.var(-1, correction=0), torch.ones(5, 8), rtol=0, atol=1e-3)

@@ -1,14 +1,16 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from nmt.config import ModelConfig, TrainConfig
-from nmt.corpus.batching import collate
+from nmt.corpus.batching import Batch, collate
 from nmt.model.transformer import Transformer
+from nmt.text.vocab import PAD
 from nmt.train.distributed import World
-from nmt.train.update import Updater, learning_rate, make_optimizer, seed_update, summed_loss
+from nmt.train.update import Updater, learning_rate, make_optimizer, seed_update
 
 
 def config(**settings: object) -> TrainConfig:
@@ -21,12 +23,17 @@ def small_model() -> Transformer:
     return Transformer(shape, 11, 13)
 
 
-def some_batch() -> object:
-    import numpy as np
-
+def some_batch() -> Batch:
     sources = [np.array([5, 6, 7]), np.array([8])]
     targets = [np.array([5, 6]), np.array([7, 8, 9, 10])]
     return collate(sources, targets)
+
+
+def computed_in(model: Transformer) -> set[torch.dtype]:
+    """What feed-forward layers compute in from now on."""
+    seen: set[torch.dtype] = set()
+    model.encoder[0].feed_forward.register_forward_hook(lambda _, given, out: seen.add(out.dtype))
+    return seen
 
 
 @pytest.mark.parametrize("schedule", ["noam", "inverse_sqrt"])
@@ -72,17 +79,31 @@ def test_only_matrices_decay() -> None:
     assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_the_loss_is_smoothed_cross_entropy_over_what_is_no_padding(smoothing: float) -> None:
-    model, batch = small_model().double(), some_batch()
-    log_probs = model(batch.src, batch.tgt_in).log_softmax(-1)  # type: ignore[attr-defined]
-    expected = 0.0
-    for row, targets in zip(log_probs, batch.tgt_out.tolist(), strict=True):  # type: ignore[attr-defined]
-        for position, target in enumerate(targets):
-            if target != 0:
-                expected -= (1 - smoothing) * row[position, target].item()
-                expected -= smoothing * row[position].mean().item()
-    assert summed_loss(model, batch, smoothing).item() == pytest.approx(expected, rel=1e-5)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("precision", "dtype", "rounding"),
+    [("fp32", torch.float32, 1e-5), ("bf16", torch.bfloat16, 2e-2), ("fp16", torch.float16, 2e-3)],
+)
+def test_an_update_tells_the_mean_loss_and_the_norm_of_its_gradient(
+    precision: str, dtype: torch.dtype, rounding: float
+) -> None:
+    """Two batches of unlike size, against autograd of the mean over all their tokens."""
+    model, one, other = small_model(), some_batch(), collate([np.array([9, 5])], [np.array([12, 4, 4, 8, 11])])
+    real = [batch.tgt_out != PAD for batch in (one, other)]
+    logits = torch.cat([model(b.src, b.tgt_in)[kept] for b, kept in zip((one, other), real, strict=True)])
+    labels = torch.cat([one.tgt_out[real[0]], other.tgt_out[real[1]]])
+    loss = nn.functional.cross_entropy(logits, labels, label_smoothing=0.1)
+    gradients = torch.autograd.grad(loss, list(model.parameters()))
+    norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients))
+
+    seen = computed_in(model)
+    settings = config(label_smoothing=0.1, clip_norm=0)
+    updater = Updater(settings, model, precision, World(0, 1, torch.device("cpu")))  # type: ignore[arg-type]
+    updated = updater.apply(1, [one, other], len(labels))
+    assert updated.applied
+    assert seen == {dtype}
+    assert updated.loss == pytest.approx(loss.item(), rel=rounding)
+    assert updated.gradient_norm == pytest.approx(norm, rel=rounding)
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
 
 
 def test_the_gradient_is_clipped_to_its_norm() -> None:
@@ -100,7 +121,7 @@ def test_the_gradient_is_clipped_to_its_norm() -> None:
         )
     )
     batch = some_batch()
-    updated = updater.apply(1, [batch], batch.tokens)  # type: ignore[list-item, attr-defined]
+    updated = updater.apply(1, [batch], batch.tokens)
     assert updated.gradient_norm > 0.01
     assert norms == [pytest.approx(0.01, rel=1e-3)]
     assert updated.applied

@@ -37,11 +37,11 @@ class EchoCache:
     """The source, and which sentence each row is of."""
 
     def __init__(self, src: Tensor) -> None:
-        self.src, self.length, self.room = src, 0, 0
+        self.src, self.length = src, 0
         self.rows = torch.arange(len(src))
 
-    def reserve(self, beams: int, capacity: int) -> None:
-        self.rows, self.room = self.rows.repeat_interleave(beams), capacity
+    def reserve(self, beams: int) -> None:
+        self.rows = self.rows.repeat_interleave(beams)
 
     def select(self, rows: Tensor) -> None:
         self.rows = self.rows[rows]
@@ -54,6 +54,7 @@ class Echo(nn.Module):
         super().__init__()
         self.config = ModelConfig(max_length=max_length)
         self.logits = nn.Parameter(torch.eye(tokens) * 30)
+        self.dtype = self.logits.dtype
 
     def encode(self, src: Tensor) -> EchoCache:
         assert src.shape[1] <= self.config.max_length
@@ -66,7 +67,7 @@ class Echo(nn.Module):
     def decode(self, tgt_in: Tensor, cache: EchoCache) -> Tensor:
         wanted = self.wanted(cache)
         cache.length += tgt_in.shape[1]
-        assert cache.length <= min(cache.room, self.config.max_length)
+        assert cache.length <= self.config.max_length
         return self.logits[wanted][:, None].clone()
 
 
@@ -77,8 +78,8 @@ class Endless(Echo):
         return torch.full_like(cache.rows, 4)
 
 
-def translator(model: nn.Module, src: Side, tgt: Side, **config: object) -> Translator:
-    return Translator(model, src, tgt, SearchConfig.model_validate(config), "fp32")  # type: ignore[arg-type]
+def translator(model: nn.Module, src: Side, tgt: Side, precision: str = "fp32", **config: object) -> Translator:
+    return Translator(model, src, tgt, SearchConfig.model_validate(config), precision)  # type: ignore[arg-type]
 
 
 def echo(of: Side, max_length: int, **config: object) -> Translator:
@@ -228,17 +229,40 @@ def test_a_translation_is_at_most_as_long_as_ratio_search_and_model_allow(
     assert found.text == "天" * limit
 
 
-def test_dropout_is_off_whatever_the_model_was_doing() -> None:
+PRECISIONS = pytest.mark.parametrize("precision", ["fp32", "bf16"])
+
+
+@PRECISIONS
+def test_dropout_is_off_whatever_the_model_was_doing(precision: str) -> None:
     model = random_model().train()
-    greedy = translator(model, ENGLISH, CHINESE, method="greedy")
+    greedy = translator(model, ENGLISH, CHINESE, precision, method="greedy")
     assert greedy.translate(["the cat sat ."]) == greedy.translate(["the cat sat ."])
 
 
-def test_a_model_that_has_translated_can_be_trained_on() -> None:
+@PRECISIONS
+def test_a_model_that_has_translated_can_be_trained_on(precision: str) -> None:
     model = random_model()
-    translator(model, ENGLISH, CHINESE).translate(["the cat sat ."])
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    translator(model, ENGLISH, CHINESE, precision).translate(["the cat sat ."])
+    for name, parameter in model.named_parameters():
+        assert parameter.dtype == torch.float32
+        assert torch.equal(parameter, before[name])
     model(torch.tensor([[4, 3]]), torch.tensor([[2, 4]])).sum().backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("tie", ["none", "target"])
+@pytest.mark.parametrize(("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.bfloat16)])
+def test_translating_is_done_in_the_precision(precision: str, dtype: torch.dtype, tie: str) -> None:
+    config = ModelConfig(d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, tie_embeddings=tie)
+    model = Transformer(config, len(ENGLISH.vocab), len(CHINESE.vocab))
+    ours = translator(model, ENGLISH, CHINESE, precision).model
+    assert {parameter.dtype for parameter in ours.parameters()} == {dtype}
+    assert (ours.output.weight is ours.tgt_embedding.tokens.weight) == (tie == "target")
+    cache = ours.eval().encode(torch.tensor([[4, 3]]))
+    assert cache.layers[0].memory_keys.dtype == ours.decode(torch.tensor([[2]]), cache).dtype == dtype
+    for name, parameter in model.named_parameters():
+        assert torch.equal(ours.get_parameter(name), parameter.to(dtype)), name
 
 
 @pytest.fixture
