@@ -9,41 +9,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 import typer.core
 
 from nmt import __version__
+from nmt import options as opt
 from nmt.errors import ConfigError, DataError, UserError
-from nmt.options import (
-    AsJson,
-    Baseline,
-    BatchTokens,
-    BeamSize,
-    ConfigFile,
-    Device,
-    FailBelow,
-    FailUnder,
-    Format,
-    History,
-    Hypothesis,
-    LengthPenalty,
-    MaxLength,
-    Model,
-    NBest,
-    Output,
-    OutputFormat,
-    Overrides,
-    Overwrite,
-    OverwriteOutput,
-    Precision,
-    Quiet,
-    QuietTable,
-    Reference,
-    SearchOverrides,
-    Source,
-)
 
 if TYPE_CHECKING:
     from nmt.config import Config
@@ -102,7 +75,7 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Show the versi
 
 
 @app.command()
-def prepare(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
+def prepare(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False) -> None:
     """Clean the corpora; set dev and test aside."""
     from nmt import stages
     from nmt.config import load_config
@@ -114,7 +87,9 @@ def prepare(config: ConfigFile = None, overrides: Overrides = None, overwrite: O
 
 
 @app.command()
-def build_vocab(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
+def build_vocab(
+    config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False
+) -> None:
     """Build vocabularies and encode the text."""
     from nmt import stages
     from nmt.config import load_config
@@ -128,7 +103,7 @@ def build_vocab(config: ConfigFile = None, overrides: Overrides = None, overwrit
 
 
 @app.command()
-def train(config: ConfigFile = None, overrides: Overrides = None, overwrite: Overwrite = False) -> None:
+def train(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False) -> None:
     """Train a model, or go on training it."""
     from nmt import stages
     from nmt.config import load_config
@@ -155,18 +130,18 @@ def train(config: ConfigFile = None, overrides: Overrides = None, overwrite: Ove
 
 @app.command()
 def translate(
-    config: ConfigFile = None,
-    model: Model = None,
-    overrides: SearchOverrides = None,
-    output_format: OutputFormat = Format.text,
-    beam_size: BeamSize = None,
-    n_best: NBest = None,
-    length_penalty: LengthPenalty = None,
-    max_length: MaxLength = None,
-    batch_tokens: BatchTokens = None,
-    precision: Precision = "auto",
-    device: Device = "auto",
-    quiet: Quiet = False,
+    config: opt.ConfigFile = None,
+    model: opt.Model = None,
+    overrides: opt.SearchOverrides = None,
+    output_format: opt.OutputFormat = opt.Format.text,
+    beam_size: opt.BeamSize = None,
+    n_best: opt.NBest = None,
+    length_penalty: opt.LengthPenalty = None,
+    max_length: opt.MaxLength = None,
+    batch_tokens: opt.BatchTokens = None,
+    precision: opt.Precision = "auto",
+    device: opt.Device = "auto",
+    quiet: opt.Quiet = False,
 ) -> None:
     """Translate stdin to stdout: N lines in, N lines out."""
     options = {"beam_size": beam_size, "n_best": n_best, "length_penalty": length_penalty}
@@ -179,7 +154,7 @@ def translate(
     from nmt.translate.translator import load_translator
 
     found, run = find_run(model, config, [*(overrides or []), *settings])
-    if output_format is Format.text and found.search.n_best > 1:
+    if output_format is opt.Format.text and found.search.n_best > 1:
         raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
     translator = load_translator(found, run, device, precision, warn)
     numbers = count(1)
@@ -226,27 +201,48 @@ def _as_scores(number: int, translation: "Translation") -> str:
     return "".join(f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best)
 
 
-_FORMATS = {Format.text: _as_text, Format.jsonl: _as_json, Format.scores: _as_scores}
+_FORMATS = {opt.Format.text: _as_text, opt.Format.jsonl: _as_json, opt.Format.scores: _as_scores}
+
+
+@app.command()
+def typography(check: opt.Check = False, spacing: opt.Spacing = "keep") -> None:
+    """Repair the punctuation and spaces of Chinese from stdin to stdout; --check only tells what it would repair."""
+    if spacing not in ("keep", "none", "space"):
+        raise ConfigError(f"--spacing {spacing}: no such spacing; choose keep, none or space")
+
+    from nmt.corpus.lines import decode_lines
+    from nmt.text import typography as rules
+
+    found = False
+    for number, line in enumerate(decode_lines(sys.stdin.buffer, Path("stdin")), 1):
+        if not check:
+            sys.stdout.write(rules.repair(line, cast(rules.Spacing, spacing)) + "\n")
+            continue
+        for finding in rules.check(line, cast(rules.Spacing, spacing)):
+            sys.stdout.write(f"{number}:{finding}\n")
+            found = True
+    if found:
+        raise typer.Exit(4)
 
 
 @app.command()
 def evaluate(
-    config: ConfigFile = None,
-    model: Model = None,
-    overrides: SearchOverrides = None,
-    src: Source = None,
-    ref: Reference = None,
-    hyp: Hypothesis = None,
-    baseline: Baseline = None,
-    output: Output = None,
-    overwrite: OverwriteOutput = False,
-    as_json: AsJson = False,
-    fail_under: FailUnder = None,
-    fail_below_baseline: FailBelow = False,
-    history: History = None,
-    precision: Precision = "auto",
-    device: Device = "auto",
-    quiet: QuietTable = False,
+    config: opt.ConfigFile = None,
+    model: opt.Model = None,
+    overrides: opt.SearchOverrides = None,
+    src: opt.Source = None,
+    ref: opt.Reference = None,
+    hyp: opt.Hypothesis = None,
+    baseline: opt.Baseline = None,
+    output: opt.Output = None,
+    overwrite: opt.OverwriteOutput = False,
+    as_json: opt.AsJson = False,
+    fail_under: opt.FailUnder = None,
+    fail_below_baseline: opt.FailBelow = False,
+    history: opt.History = None,
+    precision: opt.Precision = "auto",
+    device: opt.Device = "auto",
+    quiet: opt.QuietTable = False,
 ) -> None:
     """Score a model or a file of translations."""
     from nmt.corpus.lines import read_lines

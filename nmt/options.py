@@ -65,3 +65,5 @@ FailBelow = Annotated[
     bool, typer.Option("--fail-below-baseline", help="Exit 4 if significantly worse than --baseline.")
 ]
 History = Annotated[Path | None, typer.Option(metavar="FILE", help="Append the result here, a line of JSON.")]
+Check = Annotated[bool, typer.Option("--check", help="Write line:column: what to mend, and exit 4 if there is any.")]
+Spacing = Annotated[str, typer.Option(help="Between Han and Latin or digits: keep, none or space.")]

@@ -311,3 +311,30 @@ def test_the_gate_holds_or_exits_4(tmp_path: Path) -> None:
     short = tmp_path / "short.zh"
     short.write_text("我。\n")
     assert invoke(*common, short).exit_code == 3
+
+
+# --- typography ---
+
+
+def test_typography_mends_line_by_line():
+    done = run_nmt("typography", stdin="你好,世界.\n\nHello, world.\n用Python写\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == "你好，世界。\n\nHello, world.\n用Python写\n"
+    spaced = run_nmt("typography", "--spacing", "space", stdin="用Python写\n")
+    assert spaced.stdout.decode() == "用 Python 写\n"
+
+
+def test_typography_checks_and_tells_by_its_exit_code():
+    done = run_nmt("typography", "--check", stdin="你好。\n你好,我 是\n")
+    assert done.returncode == 4
+    assert done.stdout.decode() == ("2:3: ',' in Chinese text, write '，'\n2:5: space where Chinese has none\n")
+    assert run_nmt("typography", "--check", stdin="你好。\n").returncode == 0
+
+
+def test_typography_refuses_what_is_not_utf8_and_a_spacing_that_is_not_there():
+    done = run_nmt("typography", stdin=b"\xc4\xe3\n")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.decode().startswith("nmt: stdin:1: not UTF-8 at byte 0")
+    done = run_nmt("typography", "--spacing", "wide", stdin="")
+    assert done.returncode == 2
+    assert done.stderr.decode() == "nmt: --spacing wide: no such spacing; choose keep, none or space\n"

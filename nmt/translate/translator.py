@@ -63,7 +63,7 @@ class Translator:
         """Translate lines, sorted by length within; the order out is the order in."""
         parts = [self._parts(line) for line in lines]
         encoded = [self.src.encode(part) for line in parts for part in line]
-        found = iter(self._search_all(encoded))
+        found = iter(self.translate_ids(encoded))
         return [self._translation(line, list(islice(found, len(of)))) for line, of in zip(lines, parts, strict=True)]
 
     def _parts(self, line: str) -> list[str]:
@@ -86,7 +86,8 @@ class Translator:
         text = glue.join(self.tgt.decode(part.ids) for part in parts)
         return Candidate(text, sum(part.log_prob for part in parts), sum(part.score for part in parts))
 
-    def _search_all(self, sources: list[list[int]]) -> list[NBest]:
+    def translate_ids(self, sources: Sequence[list[int]]) -> list[NBest]:
+        """Translate encoded sentences, each without EOS and shorter than the model's max_length; in order."""
         found: list[NBest] = [[] for _ in sources]
         batches = list(self._batches(sources))
         results = self._search_each([[sources[i] for i in batch] for batch in batches])
@@ -95,7 +96,7 @@ class Translator:
                 found[index] = n_best
         return found
 
-    def _batches(self, sources: list[list[int]]) -> Iterator[list[int]]:
+    def _batches(self, sources: Sequence[list[int]]) -> Iterator[list[int]]:
         """Group indices, longest first: a batch too large for the memory fails at once and not at the end."""
         order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
         share = sum(map(len, sources)) // self._threads  # so that all cores have work

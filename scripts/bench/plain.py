@@ -1,0 +1,77 @@
+"""The yardstick of training: a plain loop around torch.nn.Transformer in float32."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from nmt.config import Config
+from nmt.corpus.batching import Batch
+from nmt.model.transformer import sinusoids
+from nmt.text.vocab import PAD
+
+
+class PlainModel(nn.Module):
+    """Embeddings with positions, torch's Transformer, and the projection tied to the target's embedding."""
+
+    def __init__(self, config: Config, src_tokens: int, tgt_tokens: int) -> None:
+        super().__init__()
+        shape = config.model
+        self.scale = math.sqrt(shape.d_model)
+        self.src, self.tgt = nn.Embedding(src_tokens, shape.d_model), nn.Embedding(tgt_tokens, shape.d_model)
+        self.positions: Tensor
+        self.register_buffer("positions", sinusoids(shape.max_length, shape.d_model))
+        self.dropout = nn.Dropout(shape.dropout)
+        self.transformer = nn.Transformer(
+            shape.d_model,
+            shape.heads,
+            shape.encoder_layers,
+            shape.decoder_layers,
+            shape.d_ff,
+            shape.dropout,
+            batch_first=True,
+            norm_first=shape.norm == "pre",
+        )
+        self.output = nn.Linear(shape.d_model, tgt_tokens, bias=False)
+        self.output.weight = self.tgt.weight
+
+    def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
+        """src [B,S], tgt_in [B,T] → logits [B,T,V]."""
+        steps = tgt_in.shape[1]
+        later = torch.ones(steps, steps, dtype=torch.bool, device=src.device).triu(1)
+        looked = self.transformer(
+            self._embed(self.src, src),
+            self._embed(self.tgt, tgt_in),
+            tgt_mask=later,
+            src_key_padding_mask=src == PAD,
+            memory_key_padding_mask=src == PAD,
+            tgt_is_causal=True,
+        )
+        logits: Tensor = self.output(looked)
+        return logits
+
+    def _embed(self, table: nn.Embedding, ids: Tensor) -> Tensor:
+        vectors: Tensor = self.dropout(table(ids) * self.scale + self.positions[: ids.shape[1]])
+        return vectors
+
+
+class PlainLoop:
+    """Forward, backward, clip, optimizer: as a tutorial writes them."""
+
+    def __init__(self, config: Config, src_tokens: int, tgt_tokens: int, device: torch.device) -> None:
+        self.model = PlainModel(config, src_tokens, tgt_tokens).to(device).train()
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4)
+        self.config = config.train
+
+    def update(self, batch: Batch) -> None:
+        """One update on a batch."""
+        logits = self.model(batch.src, batch.tgt_in)
+        smoothing = self.config.label_smoothing
+        loss = F.cross_entropy(
+            logits.flatten(0, 1), batch.tgt_out.flatten(), ignore_index=PAD, label_smoothing=smoothing
+        )
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
