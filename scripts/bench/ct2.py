@@ -34,12 +34,13 @@ def export(model: Transformer, folder: Path) -> None:
     _embed(spec.decoder, spec.decoder.embeddings, model.tgt_embedding)
     _norm(spec.encoder.layer_norm, model.encoder_norm)
     _norm(spec.decoder.layer_norm, model.decoder_norm)
-    for theirs, ours in zip(spec.encoder.layer, cast(list[EncoderLayer], model.encoder), strict=True):
-        _layer(theirs, ours)
-    for theirs, ours in zip(spec.decoder.layer, cast(list[DecoderLayer], model.decoder), strict=True):
-        _layer(theirs, ours)
-        _norm(theirs.attention.layer_norm, ours.cross_residual.norm)
-        for part, linear in zip(theirs.attention.linear, (ours.cross.q, ours.cross.kv, ours.cross.out), strict=True):
+    for theirs, encoder in zip(spec.encoder.layer, cast(list[EncoderLayer], model.encoder), strict=True):
+        _layer(theirs, encoder)
+    for theirs, decoder in zip(spec.decoder.layer, cast(list[DecoderLayer], model.decoder), strict=True):
+        _layer(theirs, decoder)
+        _norm(theirs.attention.layer_norm, decoder.cross_residual.norm)
+        parts = (decoder.cross.q, decoder.cross.kv, decoder.cross.out)
+        for part, linear in zip(theirs.attention.linear, parts, strict=True):
             _linear(part, linear)
     _linear(spec.decoder.projection, model.output)
     _save(spec, [len(e.tokens.weight) for e in (model.src_embedding, model.tgt_embedding)], folder)

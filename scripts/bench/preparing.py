@@ -1,17 +1,14 @@
 """prepare and build-vocab as the text grows, and a large store opened and planned."""
 
-import multiprocessing
 import resource
 import time
-from collections.abc import Callable
 from itertools import repeat
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bench.made import write_sentences
-from bench.results import Figure, Settings
+from bench.results import Figure, Settings, alone
 from nmt.config import Config, load_config
 from nmt.corpus.batching import plan_epoch
 from nmt.corpus.encode import build_vocabularies
@@ -29,19 +26,13 @@ def measure(settings: Settings, folder: Path) -> list[Figure]:
     peaks: list[float] = []
     for times in _GROWTH:
         (folder / str(times)).mkdir()
-        count, seconds, peak = _alone(_stages, settings.data, folder / str(times), times * pairs)
+        count, seconds, peak = alone(_stages, settings.data, folder / str(times), times * pairs)
         peaks.append(peak)
         what = f"prepare + build-vocab: {count:,} pairs"
         figures += [Figure(what, count / seconds, "pairs/s"), Figure(what, peak, "MB at most")]
     grown = (peaks[-1] - peaks[0]) * 2**20 / ((_GROWTH[-1] - _GROWTH[0]) * pairs)
     figures.append(Figure("prepare + build-vocab: growth of memory", grown, "bytes a pair"))
     return figures + _store(1_000 if settings.tiny else 10_000_000, folder)
-
-
-def _alone(work: Callable[..., Any], *arguments: Any) -> Any:
-    """What `work` gives in a process of its own, whose memory is its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, arguments)
 
 
 def _stages(data: Path | None, folder: Path, pairs: int) -> tuple[int, float, float]:
@@ -77,7 +68,7 @@ def _repeat(data: Path, folder: Path, pairs: int) -> None:
 def _store(pairs: int, folder: Path) -> list[Figure]:
     path = folder / "store"
     write_store(path, repeat(([5] * 8, [6] * 10), pairs), (100, 100), ("a", "b"))
-    opening, opened, planning = _alone(_open, path)
+    opening, opened, planning = alone(_open, path)
     what = f"a store of {pairs:,} pairs"
     return [
         Figure(f"{what}: opened in", opening, "s"),

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -70,6 +72,12 @@ def in_turns(systems: Mapping[str, Callable[[], float]], rounds: int, device: to
             if number:
                 rates[name].append(done / (time.perf_counter() - start))
     return rates
+
+
+def alone(work: Callable[..., Any], *arguments: Any) -> Any:
+    """What `work` gives in a process of its own, whose memory is its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
 
 
 def ratio(rates: Rates, one: str, other: str) -> float:

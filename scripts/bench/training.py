@@ -1,6 +1,5 @@
 """Training: whole updates on the same batches, nmt and a plain loop in turns."""
 
-import multiprocessing
 import resource
 import time
 import warnings
@@ -16,7 +15,7 @@ import torch
 
 from bench.made import configure, encoded_run
 from bench.plain import PlainLoop
-from bench.results import Figure, Settings, in_turns, ratio
+from bench.results import Figure, Settings, alone, in_turns, ratio
 from nmt.config import Config
 from nmt.corpus.batching import Batch, Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
@@ -176,8 +175,8 @@ def _rates(settings: Settings) -> dict[str, float]:
 
 def _memory(config: Config, run: RunDir, batches: list[Indices], device: torch.device, precision: Precision) -> float:
     """Peak memory in MB of a process that only trains; on a GPU, of its memory."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_peak, (config, run, batches, device, precision))
+    peak: float = alone(_peak, config, run, batches, device, precision)
+    return peak
 
 
 def _peak(config: Config, run: RunDir, batches: list[Indices], device: torch.device, precision: Precision) -> float:

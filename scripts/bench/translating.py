@@ -1,6 +1,5 @@
 """Decoding: the same sentences and weights, nmt and CTranslate2 in turns."""
 
-import multiprocessing
 import resource
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import torch
 
 from bench import ct2
 from bench.made import configure, encoded_run
-from bench.results import Figure, Rates, Settings, in_turns, ratio
+from bench.results import Figure, Rates, Settings, alone, in_turns, ratio
 from bench.training import SIZES, TINY
 from nmt.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.config import Config, load_config
@@ -143,8 +142,8 @@ def _first_sentence(settings: Settings, run: RunDir, line: str) -> list[Figure]:
 
 
 def _memory(settings: Settings, run: RunDir, method: str, lines: list[str]) -> float:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_peak, (settings, run, method, lines))
+    peak: float = alone(_peak, settings, run, method, lines)
+    return peak
 
 
 def _peak(settings: Settings, run: RunDir, method: str, lines: list[str]) -> float:
