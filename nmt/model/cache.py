@@ -21,17 +21,26 @@ class LayerCache:
 
     memory_keys: Tensor  # [B,H,S,D]
     memory_values: Tensor
-    keys: Tensor | None = None  # [B,H,C·K,D], position t of beam k at t·K + k; None: nothing is kept between calls
-    values: Tensor | None = None
+    keys: Tensor  # [B,H,C·K,D], position t of beam k at t·K + k; C = 0: nothing is kept between calls
+    values: Tensor
 
     def extend(self, keys: Tensor, values: Tensor, length: int) -> tuple[Tensor, Tensor]:
         """Put T new positions [B,H,T·K,D] behind the `length` there are; give the whole, with its room [B,H,C·K,D]."""
-        if self.keys is None or self.values is None:
+        if self.keys.shape[2] == 0:
             return keys, values
         end = length + keys.shape[2]
         self.keys[:, :, length:end] = keys
         self.values[:, :, length:end] = values
         return self.keys, self.values
+
+    def widen(self, more: int) -> None:
+        """Make room for more, zeros for now: what is not yet there must be finite, though nobody may look at it."""
+        self.keys, self.values = (F.pad(x, (0, 0, 0, more)) for x in (self.keys, self.values))
+
+    def keep(self, sentences: Tensor) -> None:
+        """Keep some sentences."""
+        self.memory_keys, self.memory_values = self.memory_keys[sentences], self.memory_values[sentences]
+        self.keys, self.values = self.keys[sentences], self.values[sentences]
 
 
 @dataclass
@@ -54,7 +63,6 @@ class Cache:
         self.past = self.memory_bias.new_empty(len(self.memory_bias), beams, 0)
         for layer in self.layers:
             layer.memory_keys, layer.memory_values = layer.memory_keys.contiguous(), layer.memory_values.contiguous()
-            layer.keys, layer.values = layer.memory_keys[:, :, :0], layer.memory_values[:, :, :0]
 
     def look(self, steps: int, dtype: torch.dtype) -> Tensor:
         """Take in T new positions; give what their queries [T·K] may look at, [T,T] or [B,1,T·K,C·K]."""
@@ -62,7 +70,7 @@ class Cache:
         if self.past is None:
             return bias_of(torch.ones(steps, steps, dtype=torch.bool, device=device).tril(), dtype)
         start, end = self.length, self.length + steps
-        self._make_room(end)
+        self.past = self._with_room(self.past, end * self.beams)
         own = bias_of(torch.eye(self.beams, dtype=torch.bool, device=device), dtype)
         self.past[:, :, start * self.beams : end * self.beams] = own.repeat(1, steps)
         if steps == 1:
@@ -71,18 +79,15 @@ class Cache:
         present = bias_of(times <= torch.arange(start, end, device=device)[:, None], dtype)  # [T,C·K]
         return (self.past[:, None] + present[None, :, None]).flatten(1, 2)[:, None]
 
-    def _make_room(self, positions: int) -> None:
+    def _with_room(self, past: Tensor, slots: int) -> Tensor:
         """Have room for some at a time: it keeps copies and, what costs much on a CPU, new shapes few."""
-        assert self.past is not None  # noqa: S101 - reserve comes before
-        missing = positions * self.beams - self.past.shape[2]
-        if missing <= 0:
-            return
-        more = -(-missing // (_ROOM * self.beams)) * _ROOM * self.beams
-        self.past = F.pad(self.past, (0, more), value=-torch.inf)
+        block = _ROOM * self.beams
+        more = -(-slots // block) * block - past.shape[2]
+        if more <= 0:
+            return past
         for layer in self.layers:
-            assert layer.keys is not None  # noqa: S101
-            assert layer.values is not None  # noqa: S101
-            layer.keys, layer.values = F.pad(layer.keys, (0, 0, 0, more)), F.pad(layer.values, (0, 0, 0, more))
+            layer.widen(more)
+        return F.pad(past, (0, more), value=-torch.inf)
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows [N'], in this order: K for each sentence that stays; sentences keep their order."""
@@ -91,9 +96,6 @@ class Cache:
         if len(sentences) < len(self.past):
             self.memory_bias, self.past = self.memory_bias[sentences], self.past[sentences]
             for layer in self.layers:
-                assert layer.keys is not None  # noqa: S101
-                assert layer.values is not None  # noqa: S101
-                layer.memory_keys, layer.memory_values = layer.memory_keys[sentences], layer.memory_values[sentences]
-                layer.keys, layer.values = layer.keys[sentences], layer.values[sentences]
+                layer.keep(sentences)
         if self.beams > 1:
             self.past = self.past.gather(1, origin.expand(self.past.shape))

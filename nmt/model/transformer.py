@@ -56,7 +56,7 @@ class CrossAttention(nn.Module):
     def memory(self, x: Tensor) -> LayerCache:
         """Keys and values of encoder output x [B,S,d]."""
         k, v = (split_heads(part, self.heads) for part in self.kv(x).chunk(2, dim=-1))
-        return LayerCache(k, v)
+        return LayerCache(k, v, keys=k[:, :, :0], values=v[:, :, :0])
 
     def forward(self, x: Tensor, cache: LayerCache, bias: Tensor) -> Tensor:
         """x [B,T·K,d] → [B,T·K,d]: the beams of a sentence look at its one memory."""
