@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from nmt.model.device import wide
 from nmt.model.dropout import Dropout
 
 
@@ -24,7 +25,7 @@ class Attend(nn.Module):
         if q.device.type != "cpu":
             dropout = self.dropout.rate if self.training else 0.0
             return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
-        factors = self.dropout.factors(torch.Size((*q.shape[:3], k.shape[2])), _wide(q.dtype))
+        factors = self.dropout.factors(torch.Size((*q.shape[:3], k.shape[2])), wide(q.dtype))
         if not torch.is_grad_enabled():
             return _attend(q, k, v, bias, factors)[0]
         attended: Tensor = _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
@@ -44,7 +45,7 @@ def _attend(
     """
     shape = q.shape
     q, k, v = (x.reshape(-1, *x.shape[2:]) for x in (q, k, v))  # copies: products of strided rows are slow
-    scores = torch.bmm(q, k.mT).to(_wide(q.dtype)).view(*shape[:3], -1)
+    scores = torch.bmm(q, k.mT).to(wide(q.dtype)).view(*shape[:3], -1)
     scale = shape[-1] ** -0.5
     scores = scores.mul_(scale) if bias is None else torch.add(bias, scores, alpha=scale)
     weights = _softmax(scores)
@@ -78,8 +79,8 @@ class _ShortAttention(torch.autograd.Function):
 
 def bias_of(mask: Tensor, dtype: torch.dtype) -> Tensor:
     """What to add to the scores of a model that computes in `dtype`: 0 where `mask` is True, -inf elsewhere."""
-    wide = _wide(dtype) if mask.device.type == "cpu" else dtype
-    return torch.zeros(mask.shape, dtype=wide, device=mask.device).masked_fill_(~mask, -torch.inf)
+    kept_in = wide(dtype) if mask.device.type == "cpu" else dtype
+    return torch.zeros(mask.shape, dtype=kept_in, device=mask.device).masked_fill_(~mask, -torch.inf)
 
 
 def _softmax(scores: Tensor) -> Tensor:
@@ -90,8 +91,3 @@ def _softmax(scores: Tensor) -> Tensor:
 
 def _times(weights: Tensor, factors: Tensor | None) -> Tensor:
     return weights if factors is None else weights * factors
-
-
-def _wide(dtype: torch.dtype) -> torch.dtype:
-    """The dtype that sums of such values are kept in."""
-    return torch.promote_types(dtype, torch.float32)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.attention import Attend
+from nmt.model.device import wide
 from nmt.model.transformer import DecoderLayer, EncoderLayer, Transformer
 
 
@@ -43,8 +44,7 @@ def attention_maps(model: Transformer, src: Tensor, tgt_in: Tensor) -> Attention
 def attention_weights(q: Tensor, k: Tensor, bias: Tensor | None) -> Tensor:
     """softmax(q kᵀ / √D + bias) in float32 or wider; shapes as for `Attend` → [N,H,T,S]."""
     scores = (q * q.shape[-1] ** -0.5) @ k.mT
-    wide = torch.promote_types(scores.dtype, torch.float32)
-    return (scores if bias is None else scores + bias).softmax(dim=-1, dtype=wide)
+    return (scores if bias is None else scores + bias).softmax(dim=-1, dtype=wide(scores.dtype))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import torch
 from nmt.errors import ConfigError
 
 Precision = Literal["fp32", "bf16", "fp16"]
+_AT_ONCE = 2**18  # logits
 _DTYPES: dict[str, torch.dtype] = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -50,3 +51,13 @@ def _cpu_multiplies_bf16() -> bool:
 def dtype_of(precision: Precision) -> torch.dtype:
     """The dtype in which a model's layers compute."""
     return _DTYPES[precision]
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The dtype that sums of such values are kept in: float32, or wider for what is."""
+    return torch.promote_types(dtype, torch.float32)
+
+
+def rows_at_once(logits: torch.Tensor) -> int:
+    """How many rows of logits [n,V] to work on at a time: on a CPU so many that they stay in a core's cache."""
+    return max(1, _AT_ONCE // logits.shape[1]) if logits.device.type == "cpu" else len(logits)

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from nmt.config import ModelConfig
 from nmt.model.attention import Attend, bias_of
 from nmt.model.cache import Cache, LayerCache
+from nmt.model.device import wide
 from nmt.model.dropout import Dropout
 from nmt.text.vocab import PAD
 
@@ -211,8 +212,8 @@ class Transformer(nn.Module):
         over many positions.
         """
         embeddings = (self.src_embedding, self.tgt_embedding)
-        wide = {id(p) for embedding in embeddings for p in (embedding.tokens.weight, embedding.positions)}
-        return {name: p.to(dtype) for name, p in self.named_parameters() if id(p) not in wide}
+        left_out = {id(p) for embedding in embeddings for p in (embedding.tokens.weight, embedding.positions)}
+        return {name: p.to(dtype) for name, p in self.named_parameters() if id(p) not in left_out}
 
     def encode(self, src: Tensor) -> Cache:
         """src [B,S] → what decoding needs of it."""
@@ -275,9 +276,9 @@ class LayerNorm(nn.LayerNorm):
         """x of any shape [..., d] → the same shape; in training on a CPU in float32 or wider."""
         if not self.training or x.device.type != "cpu":
             return super().forward(x)
-        wide = torch.promote_types(x.dtype, torch.float32)
-        bias = None if self.bias is None else self.bias.to(wide)
-        return F.layer_norm(x.to(wide), self.normalized_shape, self.weight.to(wide), bias, self.eps).to(x.dtype)
+        inside = wide(x.dtype)
+        bias = None if self.bias is None else self.bias.to(inside)
+        return F.layer_norm(x.to(inside), self.normalized_shape, self.weight.to(inside), bias, self.eps).to(x.dtype)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nmt.model.device import rows_at_once, wide
 from nmt.text.vocab import EOS
 
-_AT_ONCE = 2**18  # logits: a block of them stays in a core's cache
 _GROUP = 32  # tokens of which only the best is looked at first
 
 
@@ -22,13 +22,12 @@ class Likeliest:
 
 def likeliest(logits: Tensor, count: int) -> Likeliest:
     """The `count` likeliest tokens by logits [N,V], or all V if there are no more; on a CPU block by block."""
-    rows = max(1, _AT_ONCE // logits.shape[1]) if logits.device.type == "cpu" else len(logits)
-    parts = [_of_block(block, min(count, logits.shape[1])) for block in logits.split(rows)]
+    parts = [_of_block(block, min(count, logits.shape[1])) for block in logits.split(rows_at_once(logits))]
     return Likeliest(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
 def _of_block(logits: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    logits = logits.to(wide(logits.dtype))
     total = logits.logsumexp(1, keepdim=True)
     values, tokens = _top(logits, count)
     return values - total, tokens, logits[:, EOS] - total.squeeze(1)

@@ -47,14 +47,15 @@ TINY = {"S": Size(("d_model=16", "heads=2", "d_ff=32", "encoder_layers=1", "deco
 
 def measure(settings: Settings, folder: Path) -> list[Figure]:
     """Tokens a second, their ratio to the plain loop's, use of the hardware, padding, memory: of each size."""
-    figures = [Figure(f"matrix products, {name}", rate / 1e12, "TFLOP/s") for name, rate in _rates(settings).items()]
+    matrix = _rates(settings)
+    figures = [Figure(f"matrix products, {name}", rate / 1e12, "TFLOP/s") for name, rate in matrix.items()]
     for name, size in (TINY if settings.tiny else SIZES).items():
         (folder / name).mkdir()
-        figures += _of_size(name, size, settings, folder / name)
+        figures += _of_size(name, size, settings, folder / name, matrix)
     return figures
 
 
-def _of_size(name: str, size: Size, settings: Settings, folder: Path) -> list[Figure]:
+def _of_size(name: str, size: Size, settings: Settings, folder: Path, matrix: dict[str, float]) -> list[Figure]:
     shape = [f"model.{override}" for override in size.overrides]
     config = configure(settings.data, folder, [*shape, "train.batch_tokens=4096"], size.pairs, size.types)
     run = encoded_run(config, folder)
@@ -69,7 +70,7 @@ def _of_size(name: str, size: Size, settings: Settings, folder: Path) -> list[Fi
     rates = in_turns(systems, settings.rounds, settings.device)
     every = np.concatenate([lengths[indices] for indices in batches])
     work = flops(config, len(load_side(config, run, "tgt").vocab), every) / (every[:, 1] + 1).sum()
-    share = 100 * median(rates[best]) * work / _rates(settings)[best]
+    share = 100 * median(rates[best]) * work / matrix[best]
     return [
         Figure(f"train {name}: plain torch.nn.Transformer, fp32", median(rates["plain"]), "target tokens/s"),
         *(

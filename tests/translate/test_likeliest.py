@@ -5,8 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt.model import device as module
 from nmt.text.vocab import EOS
-from nmt.translate import likeliest as module
 from nmt.translate.likeliest import likeliest
 
 
