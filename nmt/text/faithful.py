@@ -37,13 +37,16 @@ def _numbers(source: str, translation: str) -> Iterator[Fault]:
 def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number], list[Number]]:
     """The numbers in digits, of the source and of the translation, that nothing on the other side explains."""
     missing, invented = _pair([n for n in stated if n.digits], [n for n in told if n.digits])
-    missing, hints = _pair(missing, [n for n in told if not n.digits])
-    invented, words = _pair(invented, [n for n in stated if not n.digits])
+    words, numerals = _pair([n for n in stated if n.text.isalpha()], [n for n in told if not n.digits])
+    missing, numerals = _pair(missing, numerals)
+    words += [n for n in stated if not n.digits and not n.text.isalpha()]
+    invented, words = _pair(invented, words)
     if any(number.parts for number in (*missing, *invented)):
-        missing, rest = _pair(_apart(missing), _apart([*invented, *hints]))
-        invented, _ = _pair([n for n in rest if n.digits], words)
-    if not (missing and invented):  # what is said twice on one side may be said once on the other
-        missing, invented = _without(missing, told), _without(invented, stated)
+        missing, rest = _pair(_apart(missing), _apart([*invented, *numerals]))
+        invented, _ = _pair([number for number in rest if number.digits], words)
+    if not missing:  # what is said once may well be said again, with the noun that English leaves out
+        again = {value for number in stated for value in number.values}
+        invented = [number for number in invented if again.isdisjoint(number.values)]
     return missing, invented
 
 
@@ -71,11 +74,6 @@ def _take(values: Values, places: dict[Value, list[int]], taken: set[int]) -> bo
 
 def _apart(numbers: list[Number]) -> list[Number]:
     return [part for number in numbers for part in number.parts or (number,)]
-
-
-def _without(numbers: list[Number], others: list[Number]) -> list[Number]:
-    values = {value for number in _apart(others) + others for value in number.values}
-    return [number for number in numbers if values.isdisjoint(number.values)]
 
 
 _WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")  # neither a name nor within an address

@@ -94,15 +94,17 @@ _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10*
 _LETTERS = {"k": 10**3, "m": 10**6, "mn": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12, "trn": 10**12}
 _SCALE = rf"(?:[ -]?(?:{'|'.join(_SCALES)})s?\b)+|[ ]?(?:{'|'.join(_LETTERS)})\b"
 _HOUR = r"\s?(?:[ap]\.?\s?m\b|o'clock)"
+_MONTHS = "January February March April May June July August September October November December".split()
+_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS) + "|Sept"
 _ENGLISH = re.compile(
     rf"(?P<clock>(?<!\d)\d\d?(?::\d\d){{1,2}}(?!\d)|(?<!\d)\d\d?\.\d\d(?={_HOUR}))"
     rf"|{_PIECES}|(?P<decade>\d{{1,3}}0)'?s\b"
     rf"|(?P<number>(?<![\w.])\.\d+|{_FIGURES}|[½¼¾⅓⅔⅛])(?P<half>[ -]\d/\d\b)?(?P<scale>{_SCALE})?(?P<hour>{_HOUR})?"
     rf"(?=(?:\s?(?:[-–—/]|to|or|and)\s?[$£€]?{_FIGURES}(?:(?P<shared>{_SCALE})|(?P<hours>{_HOUR})))?)"
-    r"|(?P<word>[A-Za-z]+)",
+    rf"|(?-i:(?P<month>\b(?:{_MONTH})(?=\.?,? ?\d)|(?:(?<=\d )|(?<=\d[a-z]{{2}} ))(?:{_MONTH})\b))|(?P<word>[A-Za-z]+)",
     re.ASCII | re.IGNORECASE,
 )
-_NAME = re.compile(r"(?:[A-Za-z]|\b[A-Z][A-Za-z]*-)$")  # before digits: they are a name's, as in G20 and COVID-19
+_NAME = re.compile(r"(?:[A-Za-z]+|\b[A-Z][A-Za-z]*-)$")  # before digits: they are a name's, as in G20 and COVID-19
 
 
 def english(text: str) -> list[Number]:
@@ -115,7 +117,9 @@ def english(text: str) -> list[Number]:
             continue
         read = next(read for kind, read in _ENGLISH_READERS.items() if match[kind])
         named = _NAME.search(match.string[max(match.start() - 16, 0) : match.start()])
-        numbers += (replace(number, digits=False) if named else number for number in read(match))
+        numbers += (
+            replace(number, text=named[0] + number.text, digits=False) if named else number for number in read(match)
+        )
     return numbers + list(_in_words(words))
 
 
@@ -126,7 +130,7 @@ def _decade(match: re.Match[str]) -> Iterator[Number]:
 def _years(years: Decimal) -> Values:
     """1990s, '90s; the 1900s are the 20th century."""
     if years < 100:
-        return (years, *(years + 100 * century for century in range(20, 14, -1)))
+        return (years, *(years + 100 * century for century in (19, 20)))
     return (years,) if years % 100 else (years, years // 100 + 1)
 
 
@@ -157,13 +161,13 @@ _ENGLISH_READERS: dict[str, Callable[[re.Match[str]], Iterator[Number]]] = {
     "pieces": _pieces,
     "decade": _decade,
     "number": _english_number,
+    "month": lambda match: iter([Number(match[0], _WORDS[match[0]])]),
 }
 
 _TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 _ONES = "zero one two three four five six seven eight nine".split() + _TEENS
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_MONTHS = "January February March April May June July August September October November December".split()
 _FACTORS = {**_SCALES, "decade": 10, "century": 100}
 _RANKS = {word: n for n, word in enumerate(_ORDINALS + [f"{teen}th" for teen in _TEENS[3:]], 1)}
 _TERMS = {
@@ -239,10 +243,10 @@ _UNIT = rf"(?:[十百万亿]|千(?![米克瓦卡帕伏赫焦升字]))"  # 千米
 _ONE, _DIGIT = "一二两三四五六七八九", "零〇○一二两三四五六七八九"
 _NUMERAL = (
     rf"(?:{_FIGURES}(?: ?[多余来几]?{_UNIT}(?:零?(?:\d+(?:\.\d+)?|[{_ONE}]))?)*"
-    rf"|[{_DIGIT}{_LARGE}廿卅]{{1,24}}(?:[多余来几][{_LARGE}]+|点[{_DIGIT}]{{1,9}}+(?![十分])[{_LARGE}]*)?)"
+    rf"|[{_DIGIT}十百千廿卅][{_DIGIT}{_LARGE}]{{0,23}}(?:[多余来几][{_LARGE}]+|点[{_DIGIT}]{{1,9}}+(?![十分])[{_LARGE}]*)?)"
 )
 _CHINESE = re.compile(
-    rf"(?P<clock>(?<!\d)\d\d?(?::\d\d){{1,2}}(?!\d))|{_PIECES}|(?P<word>一刻|三刻|半|双|俩|首|翻番|翻倍)"
+    rf"(?P<clock>(?<!\d)\d\d?(?::\d\d){{1,2}}(?!\d))|{_PIECES}|(?P<word>一刻|三刻|半年|半|双|俩|首(?=[次个位任届名批座家例场轮款])|翻番|翻倍)"
     r"|(?:(?P<century>(?<!\d)\d\d|[一二十]{1,3}) ?世纪 ?)?(?P<decade>(?<!\d)\d0|[二三四五六七八九]{1,2}十)"
     r"(?= ?(?:[-—、和至到] ?..)? ?年 ?代)"
     rf"|(?P<bottom>{_NUMERAL})分之(?P<top>{_NUMERAL})"
@@ -253,7 +257,7 @@ _CHINESE = re.compile(
 _TO_ARABIC = str.maketrans(
     {**dict(zip(_DIGIT, "0001223456789", strict=True)), "点": ".", "廿": "2十", "卅": "3十", **dict.fromkeys("多余来几 ,")}
 )
-_SAID: dict[str, tuple[int | str, ...]] = {"半": ("0.5", 30, 50, 6), "一刻": (15,), "三刻": (45,), "首": (1,)}
+_SAID: dict[str, tuple[int | str, ...]] = {"半": ("0.5", 30, 50), "半年": ("0.5", 6), "一刻": (15,), "三刻": (45,), "首": (1,)}
 _SAID |= {"双": (2,), "俩": (2,), "翻番": (2, 100), "翻倍": (2, 100)}
 _AFTER = re.compile(r"多?\s?(成|折|倍|打|世纪|点|时|)(.{0,2}?半)?")
 _OPEN, _CLOSED = re.compile(r"[(（]\s?约?\s?$"), re.compile(r"[^()（）]{0,5}[里米度斤克磅顷升吨]\s?[)）]")
