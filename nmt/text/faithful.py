@@ -8,8 +8,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
-from nmt.text.numbers import Number, Value, Values, chinese, english
+from nmt.text.numbers import Number, Values, chinese, english
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,12 @@ def faults(source: str, translation: str) -> list[Fault]:
     return [fault for check in _CHECKS for fault in check(source, translation)]
 
 
+_DIGITS = re.compile("[\\d½¼¾⅓⅔⅛]")
+
+
 def _numbers(source: str, translation: str) -> Iterator[Fault]:
+    if _DIGITS.search(source + translation) is None:
+        return
     missing, invented = _unexplained(english(source), chinese(translation))
     yield from dict.fromkeys(Fault("number missing", number.text) for number in missing)
     yield from dict.fromkeys(Fault("number invented", number.text) for number in invented)
@@ -42,7 +48,8 @@ def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number]
     words += [n for n in stated if not n.digits and not n.text.isalpha()]
     invented, words = _pair(invented, words)
     if any(number.parts for number in (*missing, *invented)):
-        missing, rest = _pair(_apart(missing), _apart([*invented, *numerals]))
+        missing, rest = _pair(_apart(missing), [*invented, *numerals])
+        missing, rest = _pair(_apart(missing), _apart(rest))
         invented, _ = _pair([number for number in rest if number.digits], words)
     if not missing:  # what is said once may well be said again, with the noun that English leaves out
         again = {value for number in stated for value in number.values}
@@ -53,7 +60,7 @@ def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number]
 def _pair(left: list[Number], right: list[Number]) -> tuple[list[Number], list[Number]]:
     """What is left over on both sides when each number has taken one that may mean the same, the likeliest first."""
     for likeliest in (1, None):
-        places: defaultdict[Value, list[int]] = defaultdict(list)
+        places: defaultdict[Decimal, list[int]] = defaultdict(list)
         for place, number in reversed(list(enumerate(right))):
             for value in number.values[:likeliest]:
                 places[value].append(place)
@@ -63,7 +70,7 @@ def _pair(left: list[Number], right: list[Number]) -> tuple[list[Number], list[N
     return left, right
 
 
-def _take(values: Values, places: dict[Value, list[int]], taken: set[int]) -> bool:
+def _take(values: Values, places: dict[Decimal, list[int]], taken: set[int]) -> bool:
     for value in values:
         while places.get(value):
             if (place := places[value].pop()) not in taken:
