@@ -115,15 +115,15 @@ def _figures(match: re.Match[str]) -> Number:
 
 # --- English ---
 
-_TABLE = """0 zero nil midnight|0.5 half halve halved|0.25 quarter|1 one first a an each per every once single only sole another
-January Jan I|2 two second twice double doubled doubling couple pair both twin duo half February Feb II|3 three third
-triple tripled trio thrice quarter March Mar III|4 four fourth quarter quadruple April Apr IV|5 five fifth May V|6 six
-sixth half June Jun VI|7 seven seventh week July Jul VII|8 eight eighth August Aug VIII|9 nine ninth September Sept Sep
-IX|10 ten tenth decade October Oct X|11 eleven eleventh November Nov XI|12 twelve twelfth dozen noon midnight December
-Dec XII|13 thirteen XIII|14 fourteen fortnight XIV|15 fifteen quarter XV|16 sixteen XVI|17 seventeen|18 eighteen
-|19 nineteen|20 twenty twentie century|21 century|24 day midnight|25 quarter|30 thirty thirtie half|40 forty fortie
-|45 quarter|50 fifty fiftie half|60 sixty sixtie|70 seventy seventie|80 eighty eightie|90 ninety ninetie|100 hundred
-century|1000 thousand|1000000 million|1000000000 billion|1000000000000 trillion"""
+_TABLE = """0 zero nil midnight|0.5 half halve halved|0.25 quarter|1 one first a an each per every once single only
+sole another January Jan I|2 two second twice double doubled doubling couple pair both twin duo half February Feb II|3
+three third triple tripled trio thrice quarter March Mar III|4 four fourth quarter quadruple April Apr IV|5 five fifth
+May V|6 six sixth half June Jun VI|7 seven seventh week July Jul VII|8 eight eighth August Aug VIII|9 nine ninth
+September Sept Sep IX|10 ten tenth decade October Oct X|11 eleven eleventh November Nov XI|12 twelve twelfth dozen
+noon midnight December Dec XII|13 thirteen XIII|14 fourteen fortnight XIV|15 fifteen quarter XV|16 sixteen XVI|17
+seventeen|18 eighteen |19 nineteen|20 twenty twentie century|21 century|24 day midnight|25 quarter|30 thirty thirtie
+half|40 forty fortie |45 quarter|50 fifty fiftie half|60 sixty sixtie|70 seventy seventie|80 eighty eightie|90 ninety
+ninetie|100 hundred century|1000 thousand|1000000 million|1000000000 billion|1000000000000 trillion"""
 _WORDS: dict[str, Values] = {}
 for _number, *_words in map(str.split, _TABLE.split("|")):
     for _word in _words:
@@ -161,7 +161,7 @@ def _english_number(match: re.Match[str]) -> Iterator[Number]:
     values, parts, scale = number.values, number.parts, match["scale"] or match["scale2"]
     if match["top"]:  # 2 1/2
         half = Number(match[0], _fraction(Decimal(match["top"]), Decimal(match["bottom"])))
-        values, parts = _times(values, 1) + tuple(value + half.values[-1] for value in values), (number, half)
+        values, parts = tuple(value + half.values[-1] for value in values), (number, half)
     if scale:
         scaled = _times(values, prod(_FACTORS[word] for word in re.findall("[a-z]+?(?=s?\\b)", scale.lower())))
         ambiguous = not match["scale"] or len(scale) < 5  # 5m may be metres, and the 3 of 3-5 million 3
@@ -256,7 +256,17 @@ def chinese(text: str) -> list[Number]:
 
 def _chinese_number(match: re.Match[str]) -> Iterator[Number]:
     number = _figures(match) if match["number"] else _numeral(match[0])
-    values = number.values
+    opened = _OPEN.search(match.string[max(match.start() - 3, 0) : match.start()])
+    converted = opened and _CLOSED.match(match.string, match.end())  # 10 英里（16 公里）
+    digits = number.digits and not converted
+    if match["number"]:  # all its values are of one number
+        yield replace(number, values=_said(number.values, match), digits=digits)
+    else:
+        yield from (replace(number, values=_said((value,), match), digits=digits) for value in number.values)
+
+
+def _said(values: Values, match: re.Match[str]) -> Values:
+    """What a number says together with what stands after it."""
     if match["shared"]:
         values += _times(values, prod(map(_FACTORS.__getitem__, match["shared"])))
     if after := _AFTER.match(match.string, match.end()):
@@ -264,9 +274,7 @@ def _chinese_number(match: re.Match[str]) -> Iterator[Number]:
             values += (values[0] + Decimal("0.5"),)
         if after[1]:
             values = tuple(reading for value in values for reading in _READINGS[after[1]](value))
-    opened = _OPEN.search(match.string[max(match.start() - 3, 0) : match.start()])
-    converted = opened and _CLOSED.match(match.string, match.end())  # 10 英里（16 公里）
-    yield replace(number, values=values, digits=number.digits and not converted)
+    return values
 
 
 def _numeral(text: str) -> Number:
@@ -292,11 +300,9 @@ def _quotient(match: re.Match[str]) -> Iterator[Number]:
 
 def _chinese_decade(match: re.Match[str]) -> Iterator[Number]:
     number = _numeral(match["decade"])
-    if match["century"]:
-        before = 100 * (_numeral_value(match["century"]) - 1)
-        yield replace(number, values=tuple(years + before for years in number.values))
-    else:
-        yield replace(number, values=tuple(year for years in number.values for year in _decade(years)))
+    century = _numeral_value(match["century"]) if match["century"] else None
+    for years in number.values:
+        yield replace(number, values=(100 * (century - 1) + years,) if century else _decade(years))
 
 
 _CHINESE_READERS: dict[str, Reader] = {

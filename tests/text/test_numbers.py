@@ -220,8 +220,10 @@ def test_any_text_is_read(text: str) -> None:
     chinese(text)
 
 
-HOSTILE = ["9", "1,", "111,", "1.", "1/", "1:00 ", "1 000 ", "一", "万", "一万", "三百", "1万", "十分之", "点", "半", "20世纪", "A-",
-           "two ", "two hundred and ", "million ", "3-", "3 to ", "（", "'90s", "零", "Jan 1 ", "½", "三四"]  # fmt: skip
+HOSTILE = [
+    "9", "1,", "111,", "1.", "1/", "1:00 ", "1 000 ", "一", "万", "一万", "三百", "1万", "十分之", "点", "半", "20世纪",
+    "A-", "two ", "two hundred and ", "million ", "3-", "3 to ", "（", "'90s", "零", "Jan 1 ", "½", "三四",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
