@@ -6,7 +6,7 @@ digits that the translation has. What may be right is let pass: a fault that is 
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -26,7 +26,7 @@ class Fault:
 
 def faults(source: str, translation: str) -> list[Fault]:
     """What is wrong with the Chinese translation of a line of English, as far as the lines alone show it."""
-    return [fault for check in _CHECKS for fault in check(source, translation)]
+    return list(dict.fromkeys(fault for check in _CHECKS for fault in check(source, translation)))
 
 
 _DIGITS = re.compile("[\\d½¼¾⅓⅔⅛]")
@@ -35,17 +35,21 @@ _DIGITS = re.compile("[\\d½¼¾⅓⅔⅛]")
 def _numbers(source: str, translation: str) -> Iterator[Fault]:
     if _DIGITS.search(source + translation) is None:
         return
-    missing, invented = _unexplained(english(source), chinese(translation))
-    yield from dict.fromkeys(Fault("number missing", number.text) for number in missing)
-    yield from dict.fromkeys(Fault("number invented", number.text) for number in invented)
+    told = chinese(translation)
+    missing, invented = _unexplained(english(source), told)
+    said = {value for number in told for value in number.values}
+    for number in missing:
+        if not number.text.isalpha() or ("月" in translation and number.values[0] not in said):  # 27日, 当月27日
+            yield Fault("number missing", number.text)
+    yield from (Fault("number invented", number.text) for number in invented)
 
 
 def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number], list[Number]]:
     """The numbers in digits, of the source and of the translation, that nothing on the other side explains."""
     missing, invented = _pair([n for n in stated if n.digits], [n for n in told if n.digits])
-    words = [n for n in stated if not n.digits and n.text.isalpha()]
-    others = [n for n in stated if not n.digits and not n.text.isalpha()]  # several words, and names with digits
-    words, numerals = _pair(words, [n for n in told if not n.digits])  # the 二 that says "two" does not say 2
+    words = [n for n in stated if not n.digits and n.text.isalpha() and n.values[0] != 1]
+    others = [n for n in stated if not n.digits and n not in words]  # articles, several words, names with digits
+    words, numerals = _pair(words, [n for n in told if not n.digits], (1,))  # the 二 of "two" does not say 2
     missing, numerals = _pair(missing, numerals)
     invented, words = _pair(invented, words + others)
     if missing or invented:
@@ -58,9 +62,11 @@ def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number]
     return missing, invented
 
 
-def _pair(left: list[Number], right: list[Number]) -> tuple[list[Number], list[Number]]:
+def _pair(
+    left: list[Number], right: list[Number], depths: Sequence[int | None] = (1, None)
+) -> tuple[list[Number], list[Number]]:
     """What is left over on both sides when each number has taken one that may mean the same, the likeliest first."""
-    for likeliest in (1, None):
+    for likeliest in depths:
         places: defaultdict[Decimal, list[int]] = defaultdict(list)
         for place, number in reversed(list(enumerate(right))):
             for value in number.values[:likeliest]:

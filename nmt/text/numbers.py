@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from math import prod
 from unicodedata import numeric
 
@@ -129,7 +130,7 @@ for _number, *_words in map(str.split, _TABLE.split("|")):
     for _word in _words:
         _WORDS[_word] = (*_WORDS.get(_word, ()), Decimal(_number))
 _MONTH = rf"(?:{'|'.join(word for word in _WORDS if word[0].isupper() and word[1:].islower())})"
-_SCALE = rf"(?:[ -]?(?:dozen|{'|'.join(_SCALES)})s?\b)+| ?(?:{'|'.join(_LETTERS)})\b"
+_SCALE = rf"(?:[ -]?(?:dozen|{'|'.join(_SCALES)})s?\b)+| ?(?:{'|'.join(_LETTERS)})\b(?!\.[a-z])"
 _HOUR = r"\s?(?:[ap]\.?\s?m\b|o'clock)"
 _ENGLISH = re.compile(
     rf"(?=[\d.½¼¾⅓⅔⅛])(?:{_SHARED}|(?P<decade>\d{{1,3}}0)'?s\b"
@@ -152,8 +153,14 @@ def english(text: str) -> list[Number]:
             continue
         read = next(read for kind, read in _ENGLISH_READERS.items() if match[kind])
         named = _NAME.search(match.string[max(match.start() - 16, 0) : match.start()])
-        numbers += (replace(n, text=named[0] + n.text, digits=False) if named else n for n in read(match))
+        numbers += map(partial(_named, named[0]), read(match)) if named else read(match)
     return numbers + list(_in_words(words))
+
+
+def _named(name: str, number: Number) -> Number:
+    """Digits in a name, which a translation may leave out; FY19 is 2019."""
+    year = tuple(value + 2000 for value in number.values[:1])
+    return replace(number, text=name + number.text, values=number.values + year, digits=False)
 
 
 def _english_number(match: re.Match[str]) -> Iterator[Number]:
@@ -164,8 +171,8 @@ def _english_number(match: re.Match[str]) -> Iterator[Number]:
         values, parts = tuple(value + half.values[-1] for value in values), (number, half)
     if scale:
         scaled = _times(values, prod(_FACTORS[word] for word in re.findall("[a-z]+?(?=s?\\b)", scale.lower())))
-        ambiguous = not match["scale"] or len(scale) < 5  # 5m may be metres, and the 3 of 3-5 million 3
-        values, parts = (scaled + values, parts) if ambiguous else (scaled, ())
+        ambiguous = not match["scale"] or scale.strip().lower() in ("m", "k")  # metres; 3 of 3-5 million may be 3
+        values, parts = scaled + (values if ambiguous else ()), () if match["scale"] else parts
     if match["hour"] or match["hour2"]:
         values = _hour(values[0])
     yield Number(match[0].strip(), values, parts=parts)
@@ -210,8 +217,9 @@ _ENGLISH_READERS: dict[str, Reader] = {
 
 _ONE, _DIGIT, _LARGE = "一二两三四五六七八九", "零〇○一二两三四五六七八九", "十百千万亿"
 _UNIT = r"(?:[十百万亿]|千(?![米克瓦卡帕伏赫焦升字]))"  # 千米 is a unit of length
+_SOME = "(?:[多余来几]|个多?(?=亿))?"
 _NUMERAL = (
-    rf"(?:{_FIGURES}(?: ?[多余来几]?{_UNIT}(?:零?(?:\d{{1,30}}(?:\.\d{{1,30}})?|[{_ONE}]))?){{0,9}}"
+    rf"(?:{_FIGURES}(?: ?{_SOME}{_UNIT}(?:零?(?:\d{{1,30}}(?:\.\d{{1,30}})?|[{_ONE}]))?){{0,9}}"
     rf"|[{_DIGIT}十百千廿卅][{_DIGIT}{_LARGE}]{{0,23}}(?:[多余来几][{_LARGE}]+|点[{_DIGIT}]{{1,9}}+(?![十分刻])[{_LARGE}]*)?)"
 )
 _CHINESE = re.compile(
@@ -219,8 +227,8 @@ _CHINESE = re.compile(
     r"|(?:(?P<century>(?<!\d)\d\d|[一二十]{1,3}) ?世纪 ?)?(?P<decade>(?<!\d)\d0|[二三四五六七八九]{1,2}十)"
     r"(?= ?(?:[-—、和至到] ?..)? ?年 ?代)"
     rf"|(?P<bottom>{_NUMERAL})分之(?P<top>{_NUMERAL})"
-    rf"|(?:(?P<number>(?>{_FIGURES}))(?! ?[多余来几]?{_UNIT})|(?P<numeral>{_NUMERAL}))"
-    rf"(?=(?:\s?[-–—~～至到或和、]\s?(?:[\d.,]{{1,30}}|[{_DIGIT}]{{1,9}}) ?(?P<shared>[{_LARGE}]+))?))",
+    rf"|(?:(?P<number>(?>{_FIGURES}))(?! ?{_SOME}{_UNIT})|(?P<numeral>{_NUMERAL}))"
+    rf"(?=(?:\s?[-–—~～至到或和、]\s?(?:[\d.,]{{1,30}}|[{_DIGIT}]{{1,9}}|十) ?(?P<shared>[{_LARGE}]+))?))",
     re.ASCII,
 )
 _TO_ARABIC = str.maketrans(
@@ -229,7 +237,7 @@ _TO_ARABIC = str.maketrans(
         "点": ".",
         "廿": "2十",
         "卅": "3十",
-        **dict.fromkeys("多余来几 ,"),
+        **dict.fromkeys("多余来几个 ,"),
     }
 )
 _SAID = {"半": (".5", 30, 50), "半年": (".5", 6), "一刻": (15,), "三刻": (45,), "首": (1,), "双": (2,), "俩": (2,)}
