@@ -47,9 +47,10 @@ def _numbers(source: str, translation: str) -> Iterator[Fault]:
 def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number], list[Number]]:
     """The numbers in digits, of the source and of the translation, that nothing on the other side explains."""
     missing, invented = _pair([n for n in stated if n.digits], [n for n in told if n.digits])
-    words = [n for n in stated if not n.digits and n.text.isalpha() and n.values[0] != 1]
-    others = [n for n in stated if not n.digits and n not in words]  # articles, several words, names with digits
-    words, numerals = _pair(words, [n for n in told if not n.digits], (1,))  # the 二 of "two" does not say 2
+    hints = [n for n in stated if not n.digits]  # single words say what numerals say: the 二 of "two" is not that of 2
+    words = [n for n in hints if n.text.isalpha() and n.values[0] != 1]
+    others = [n for n in hints if not (n.text.isalpha() and n.values[0] != 1)]
+    words, numerals = _pair(words, [n for n in told if not n.digits], (1,))
     missing, numerals = _pair(missing, numerals)
     invented, words = _pair(invented, words + others)
     if missing or invented:

@@ -217,7 +217,7 @@ _ENGLISH_READERS: dict[str, Reader] = {
 
 _ONE, _DIGIT, _LARGE = "一二两三四五六七八九", "零〇○一二两三四五六七八九", "十百千万亿"
 _UNIT = r"(?:[十百万亿]|千(?![米克瓦卡帕伏赫焦升字]))"  # 千米 is a unit of length
-_SOME = "(?:[多余来几]|个多?(?=亿))?"
+_SOME = "(?:[多余来几]|个多?(?=亿(?!元)))?"
 _NUMERAL = (
     rf"(?:{_FIGURES}(?: ?{_SOME}{_UNIT}(?:零?(?:\d{{1,30}}(?:\.\d{{1,30}})?|[{_ONE}]))?){{0,9}}"
     rf"|[{_DIGIT}十百千廿卅][{_DIGIT}{_LARGE}]{{0,23}}(?:[多余来几][{_LARGE}]+|点[{_DIGIT}]{{1,9}}+(?![十分刻])[{_LARGE}]*)?)"
@@ -231,15 +231,7 @@ _CHINESE = re.compile(
     rf"(?=(?:\s?[-–—~～至到或和、]\s?(?:[\d.,]{{1,30}}|[{_DIGIT}]{{1,9}}|十) ?(?P<shared>[{_LARGE}]+))?))",
     re.ASCII,
 )
-_TO_ARABIC = str.maketrans(
-    {
-        **dict(zip(_DIGIT, "0001223456789", strict=True)),
-        "点": ".",
-        "廿": "2十",
-        "卅": "3十",
-        **dict.fromkeys("多余来几个 ,"),
-    }
-)
+_TO_ARABIC = str.maketrans(f"{_DIGIT}点", "0001223456789.", "多余来几个 ,")
 _SAID = {"半": (".5", 30, 50), "半年": (".5", 6), "一刻": (15,), "三刻": (45,), "首": (1,), "双": (2,), "俩": (2,)}
 _AFTER = re.compile(r"多?\s?(成|折|倍|打|世纪|点|时|)(.{0,2}?半)?")
 _OPEN, _CLOSED = re.compile(r"[(（]\s?约?\s?$"), re.compile(r"[^()（）]{0,5}[里米度斤克磅顷升吨]\s?[)）]")
@@ -294,7 +286,8 @@ def _numeral(text: str) -> Number:
 
 
 def _numeral_value(numeral: str) -> Decimal:
-    tokens = re.findall(rf"\d+(?:\.\d+)?|[{_LARGE}]", numeral.translate(_TO_ARABIC))
+    numeral = numeral.replace("廿", "二十").replace("卅", "三十").translate(_TO_ARABIC)
+    tokens = re.findall(rf"\d+(?:\.\d+)?|[{_LARGE}]", numeral)
     *rest, last = _sum(tokens, Decimal)
     if rest and tokens[-1] in "123456789" and (unit := _FACTORS[tokens[-2]]) > 10:  # 三千五 is 3500
         last *= Decimal(unit) / 10
@@ -308,9 +301,9 @@ def _quotient(match: re.Match[str]) -> Iterator[Number]:
 
 def _chinese_decade(match: re.Match[str]) -> Iterator[Number]:
     number = _numeral(match["decade"])
-    century = _numeral_value(match["century"]) if match["century"] else None
+    before = 100 * (_numeral_value(match["century"]) - 1) if match["century"] else None
     for years in number.values:
-        yield replace(number, values=(100 * (century - 1) + years,) if century else _decade(years))
+        yield replace(number, values=_decade(years) if before is None else (before + years,))
 
 
 _CHINESE_READERS: dict[str, Reader] = {
