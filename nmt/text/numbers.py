@@ -101,14 +101,14 @@ def _clock(match: re.Match[str]) -> Iterator[Number]:
 def _pieces(match: re.Match[str]) -> Iterator[Number]:
     *first, last = re.split("[./]", match[0])
     parts = [*((Decimal(figures),) for figures in first), _year(last)]
-    values = _fraction(parts[0][0], parts[1][0]) if len(parts) == 2 else ()
+    values = (*_fraction(parts[0][0], parts[1][0]), Decimal(first[0] + last)) if len(parts) == 2 else ()  # 9/11 is 911
     yield Number(match[0], values, parts=tuple(Number(match[0], part) for part in parts))
 
 
 def _figures(match: re.Match[str]) -> Number:
     """Figures alone: 10 000 may be two numbers, 0230 a time, the 96 of 1995-96 a year."""
     figures, before = match["number"], match.string[max(match.start() - 5, 0) : match.start()]
-    century = re.match(r"\d\d(?=\d\d[-–/至到])", before) if len(figures) == 2 else None
+    century = re.match(r"\d\d(?=\d\d[-–~/至到])", before) if len(figures) == 2 else None
     pieces = re.findall(r"\d\d" if re.fullmatch(r"0\d{3}", figures) else r"[\d,]+", figures)
     parts = tuple(Number(figures, (_value(piece),)) for piece in pieces) if pieces[1:] else ()
     return Number(figures, (_value(figures), *((_value(century[0] + figures),) if century else ())), parts=parts)
@@ -135,7 +135,7 @@ _HOUR = r"\s?(?:[ap]\.?\s?m\b|o'clock)"
 _ENGLISH = re.compile(
     rf"(?=[\d.½¼¾⅓⅔⅛])(?:{_SHARED}|(?P<decade>\d{{1,3}}0)'?s\b"
     rf"|(?P<number>(?<![\w.])\.\d{{1,30}}|{_FIGURES}|[½¼¾⅓⅔⅛])(?:[ -](?P<top>\d)/(?P<bottom>\d)\b)?"
-    rf"(?P<scale>{_SCALE})?(?P<hour>{_HOUR})?"
+    rf"(?:(?:st|nd|rd|th)\b)?(?P<scale>{_SCALE})?(?P<hour>{_HOUR})?"
     rf"(?=(?:\s?(?:[-–—/]|to|or|and)\s?[$£€]?{_FIGURES}(?:(?P<scale2>{_SCALE})|(?P<hour2>{_HOUR})))?))"
     rf"|(?-i:(?P<month>\b{_MONTH}\b(?=\.?,? ?\d)|(?:(?<=\d )|(?<=\d[a-z]{{2}} )){_MONTH}\b))|(?P<word>[A-Za-z]+)",
     re.ASCII | re.IGNORECASE,
@@ -171,7 +171,7 @@ def _english_number(match: re.Match[str]) -> Iterator[Number]:
         values, parts = tuple(value + half.values[-1] for value in values), (number, half)
     if scale:
         scaled = _times(values, prod(_FACTORS[word] for word in re.findall("[a-z]+?(?=s?\\b)", scale.lower())))
-        ambiguous = not match["scale"] or scale.strip().lower() in ("m", "k")  # metres; 3 of 3-5 million may be 3
+        ambiguous = not match["scale"] or scale.strip().lower() in ("k", "m", "b")  # metres; 3 of 3-5 million may be 3
         values, parts = scaled + (values if ambiguous else ()), () if match["scale"] else parts
     if match["hour"] or match["hour2"]:
         values = _hour(values[0])
