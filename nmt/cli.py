@@ -138,14 +138,20 @@ def translate(
     n_best: opt.NBest = None,
     length_penalty: opt.LengthPenalty = None,
     max_length: opt.MaxLength = None,
+    typography: opt.Typography = None,
+    verify: opt.Verify = None,
     batch_tokens: opt.BatchTokens = None,
     precision: opt.Precision = "auto",
     device: opt.Device = "auto",
     quiet: opt.Quiet = False,
 ) -> None:
     """Translate stdin to stdout: N lines in, N lines out."""
-    options = {"beam_size": beam_size, "n_best": n_best, "length_penalty": length_penalty}
-    options |= {"max_length": max_length, "batch_tokens": batch_tokens}
+    options: dict[str, float | str | None] = {
+        "beam_size": beam_size,
+        "n_best": n_best,
+        "length_penalty": length_penalty,
+    }
+    options |= {"max_length": max_length, "batch_tokens": batch_tokens, "typography": typography, "verify": verify}
     settings = [f"search.{name}={value}" for name, value in options.items() if value is not None]
     if beam_size is not None:
         settings.append(f"search.method={'greedy' if beam_size == 1 else 'beam'}")
@@ -160,7 +166,10 @@ def translate(
     numbers = count(1)
     for window in _stdin_windows(quiet):
         for translation in translator.translate(window):
-            sys.stdout.write(_FORMATS[output_format](next(numbers), translation))
+            number = next(numbers)
+            sys.stdout.write(_FORMATS[output_format](number, translation))
+            for fault in translation.faults:
+                warn(f"line {number}: {fault}")
         sys.stdout.flush()
 
 
@@ -191,6 +200,7 @@ def _as_text(_number: int, translation: "Translation") -> str:
 def _as_json(number: int, translation: "Translation") -> str:
     n_best = [vars(candidate) for candidate in translation.n_best]
     record = {"line": number, "source": translation.source, "translation": translation.text, "n_best": n_best}
+    record["faults"] = [vars(fault) for fault in translation.faults]
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -257,14 +267,14 @@ def evaluate(
         _refuse_unwritable(output, overwrite)
     against = None if baseline is None else list(read_lines(baseline))
     if hyp is not None:
-        _refuse("--hyp is scored as it is", {"--src": src, "--model": model, "--output": output})
-        judged = _given(hyp, ref, config, overrides)
+        _refuse("--hyp is scored as it is", {"--model": model, "--output": output})
+        judged = _given(hyp, src, ref, config, overrides)
     else:
         judged = _translated(src, ref, _find(config, model, overrides), device, precision)
     if output is not None:
         write_text(output, "".join(line + "\n" for line in judged.hypotheses))
     metrics = list(dict.fromkeys([*judged.settings.evaluate.metrics, *floors]))
-    result = report.evaluate(judged.hypotheses, judged.references, against, metrics, judged.about)
+    result = report.evaluate(judged.hypotheses, judged.references, against, metrics, judged.about, judged.sources)
     for warning in result.warnings:
         warn(warning)
     if as_json:
@@ -292,10 +302,11 @@ class _Judged:
     settings: "Config"
     hypotheses: list[str]
     references: list[str]
+    sources: list[str] | None
     about: dict[str, Any]
 
 
-def _given(hyp: Path, ref: Path | None, config: Path | None, overrides: list[str] | None) -> _Judged:
+def _given(hyp: Path, src: Path | None, ref: Path | None, config: Path | None, overrides: list[str] | None) -> _Judged:
     """Translations from a file."""
     from nmt.config import load_config
     from nmt.corpus.lines import read_lines
@@ -303,7 +314,11 @@ def _given(hyp: Path, ref: Path | None, config: Path | None, overrides: list[str
     if ref is None:
         raise ConfigError("--hyp needs --ref FILE, the reference translations")
     about = {"nmt": __version__, "hypothesis": str(hyp), "reference": str(ref)}
-    return _Judged(load_config(config, overrides), list(read_lines(hyp)), list(read_lines(ref)), about)
+    hypotheses, references = list(read_lines(hyp)), list(read_lines(ref))
+    sources = None if src is None else list(read_lines(src))
+    if sources is not None and len(sources) != len(hypotheses):
+        raise DataError(f"{src} has {len(sources)} lines, {hyp} {len(hypotheses)}; give line-aligned files")
+    return _Judged(load_config(config, overrides), hypotheses, references, sources, about)
 
 
 def _translated(
@@ -330,7 +345,7 @@ def _translated(
     translator = load_translator(settings, run, device, precision, warn)
     hypotheses = [translation.text for translation in translator.translate(lines)]
     about = {"nmt": __version__, "model": str(run.path), "source": str(source), "reference": str(reference)}
-    return _Judged(settings, hypotheses, references, about)
+    return _Judged(settings, hypotheses, references, lines, about)
 
 
 def _find(config: Path | None, model: Path | None, overrides: list[str] | None) -> "tuple[Config, RunDir]":

@@ -14,6 +14,7 @@ from nmt.errors import ConfigError
 
 Positive = Annotated[int, Field(gt=0)]
 Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 NonNegative = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
@@ -86,14 +87,39 @@ class ChineseConfig(SideConfig):
     tokenizer: TokenizerName = "jieba"
 
 
+class AugmentConfig(Section):
+    """Variants of training pairs: each a share of the pairs that it fits."""
+
+    masked: Share = 0.5
+    tagged: Share = 0.0
+    renumbered: Share = 0.0
+    upper: Share = 0.0
+    lower: Share = 0.0
+    title: Share = 0.0
+    unpunctuated: Share = 0.0
+    quoted: Share = 0.0
+    joined: Share = 0.0
+
+    def without_case(self) -> Self:
+        """For text whose case is folded."""
+        return self.model_copy(update={"upper": 0.0, "lower": 0.0, "title": 0.0})
+
+    @property
+    def protects(self) -> bool:
+        """Whether train has placeholders, so that spans can travel as such."""
+        return self.masked > 0 or self.tagged > 0
+
+
 class PrepareConfig(Section):
-    """Which pairs are kept, and how train, dev and test are split."""
+    """Which pairs are kept, how they are varied, and how train, dev and test are split."""
 
     max_tokens: Positive = 250
     max_ratio: AboveZero = 2.5
     traditional: Literal["keep", "drop", "convert"] = "drop"
     filters: bool = True
     deduplicate: bool = True
+    typography: bool = True
+    augment: AugmentConfig = AugmentConfig()
     dev_size: Count = 1000
     test_size: Count = 1000
     seed: Count = 1
@@ -195,6 +221,9 @@ class SearchConfig(Section):
     n_best: Positive = 1
     temperature: AboveZero = 1.0
     top_k: Count = 0
+    no_repeat_ngram: Count = 0
+    typography: Literal["off", "keep", "none", "space"] = "keep"
+    verify: Literal["off", "flag", "retry"] = "off"
     batch_tokens: Positive = 4096
 
     @model_validator(mode="after")

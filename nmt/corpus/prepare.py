@@ -8,24 +8,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmt.config import Config
+from nmt.corpus.augment import Joiner, Variant
 from nmt.corpus.clean import Clean, Cleaner
 from nmt.corpus.draw import Draw, Winner
-from nmt.corpus.lines import open_text, read_lines, writing_pairs
+from nmt.corpus.lines import SentencePair, open_text, read_lines, writing_pairs
 from nmt.corpus.parallel import map_chunks
 from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
 from nmt.errors import DataError, UserError
 from nmt.run_dir import SPLITS, RunDir, Split, read_json, write_json
 
 Write = Callable[[str, str], None]
-Ledger = list[Counter[str]]  # of each corpus: pairs read, kept, drawn for dev and test, dropped by each rule
+Ledger = list[Counter[str]]  # of each corpus: pairs read, kept, drawn, mended, varied, and dropped by each rule
 
 _HELD_OUT: tuple[Split, Split] = ("test", "dev")
 _OVERLAP = "in_dev_or_test"
+_MENDED, _VARIED = "mended", "+"  # the second is put before the kind of a variant
 
 
 def prepare(config: Config, run: RunDir) -> dict[str, Any]:
@@ -44,12 +47,13 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
         staged = Path(stack.enter_context(TemporaryDirectory(dir=run.path, prefix=".prepare."))) / "pairs"
         held_out: set[int] = set()
         for split in _HELD_OUT:
-            pairs = read(sources[split], cleaner.without_filters(), ledgers[split])
+            pairs = read(sources[split], cleaner.for_test(), ledgers[split])
             held_out |= _copy(pairs, write[split])
         pairs = read(sources["train"], cleaner, ledgers["train"])
         _stage(_select(pairs, held_out, draw, settings.deduplicate, ledgers["train"]), staged)
         weights = [source.weight for source in sources["train"]]
-        _deal(_staged(staged), draw.winners(), held_out, weights, write, ledgers["train"])
+        join = Joiner(settings.augment.joined)
+        _deal(_staged(staged), draw.winners(), held_out, weights, join, write, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
     report = _report(sources, ledgers, draw) | {"fingerprint": stamp}
@@ -72,8 +76,10 @@ def ledger_line(entry: dict[str, Any]) -> str:
     """Tell one corpus of the report, or its totals, in one line."""
     drawn = [f"{entry[split]} drawn for {split}" for split in _HELD_OUT if entry[split]]
     dropped = [f"{rule} {count}" for rule, count in entry["dropped"].items()]
-    parts = [f"{entry['read']} pairs read", f"{entry['kept']} kept", *drawn]
-    return f"{', '.join(parts)}; dropped: {', '.join(dropped) or 'none'}"
+    mended = [f"{entry[_MENDED]} with Chinese punctuation mended"] if entry[_MENDED] else []
+    parts = [f"{entry['read']} pairs read", f"{entry['kept']} kept", *mended, *drawn]
+    varied = "".join(f", {kind} {count}" for kind, count in entry["variants"].items())
+    return f"{', '.join(parts)}; dropped: {', '.join(dropped) or 'none'}" + varied.replace(",", "; added:", 1)
 
 
 def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
@@ -119,13 +125,15 @@ def _select(
 def _stage(pairs: Iterable[Clean], path: Path) -> None:
     with open_text(path) as file:
         for pair in pairs:
-            file.write("\t".join(map(str, pair)) + "\n")  # a normalised sentence holds no tab
+            *plain, made = pair
+            file.write("\t".join([*map(str, plain), *chain.from_iterable(made)]) + "\n")  # no sentence holds a tab
 
 
 def _staged(path: Path) -> Iterator[Clean]:
     for line in read_lines(path):
-        corpus, key, src_key, tgt_key, src, tgt = line.split("\t")
-        yield Clean(int(corpus), int(key), int(src_key), int(tgt_key), src, tgt)
+        corpus, key, src_key, tgt_key, src, tgt, given, *made = line.split("\t")
+        varied = tuple(map(Variant, made[::3], made[1::3], made[2::3]))
+        yield Clean(int(corpus), int(key), int(src_key), int(tgt_key), src, tgt, given, varied)
 
 
 def _deal(
@@ -133,28 +141,34 @@ def _deal(
     winners: dict[int, Winner],
     held_out: set[int],
     weights: list[int],
+    join: Joiner,
     write: dict[Split, Write],
     ledger: Ledger,
 ) -> None:
-    """Write each pair to the split that it won, or else to train unless a sentence of it is held out."""
+    """Write each pair to the split that it won, or else to train, with its variants, unless it is held out."""
     held_out = held_out.union(*(winner[1:] for winner in winners.values()))
     for pair in pairs:
         if won := winners.pop(pair.key, None):
             ledger[pair.corpus][won.split] += 1
-            write[won.split](pair.src, pair.tgt)
+            write[won.split](pair.src, pair.given)
         elif pair.src_key in held_out or pair.tgt_key in held_out:
             ledger[pair.corpus][_OVERLAP] += 1
         else:
             ledger[pair.corpus]["kept"] += 1
+            ledger[pair.corpus][_MENDED] += pair.tgt != pair.given
             for _ in range(weights[pair.corpus]):
                 write["train"](pair.src, pair.tgt)
+            for kind, src, tgt in chain(pair.variants, join(SentencePair(pair.src, pair.tgt), pair.key)):
+                ledger[pair.corpus][_VARIED + kind] += 1
+                write["train"](src, tgt)
 
 
 def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[str, Any]:
     entries = [_entry(counts) for counts in ledgers["train"]]
     named = list(zip(sources["train"], entries, strict=True))
     totals = _entry(sum(ledgers["train"], Counter()))
-    report: dict[str, Any] = {"train": {"pairs": sum(source.weight * entry["kept"] for source, entry in named)}}
+    written = sum(source.weight * entry["kept"] + sum(entry["variants"].values()) for source, entry in named)
+    report: dict[str, Any] = {"train": {"pairs": written}}
     for split in _HELD_OUT:
         if split in draw.asked:
             report[split] = {"given": False, "asked": draw.asked[split], "pairs": totals[split]}
@@ -165,9 +179,11 @@ def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[
 
 
 def _entry(counts: Counter[str]) -> dict[str, Any]:
-    known = ("read", "kept", *_HELD_OUT)
-    dropped = {rule: count for rule, count in counts.most_common() if rule not in known}
-    return {name: counts[name] for name in known} | {"dropped": dropped}
+    known = ("read", "kept", *_HELD_OUT, _MENDED)
+    others = [(name, count) for name, count in counts.most_common() if name not in known]
+    varied = {name[1:]: count for name, count in others if name.startswith(_VARIED)}
+    dropped = {name: count for name, count in others if not name.startswith(_VARIED)}
+    return {name: counts[name] for name in known} | {"variants": varied, "dropped": dropped}
 
 
 def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledger]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nmt.evaluate.checks import Check, check, format_checks
 from nmt.evaluate.metrics import Score, by_metric, check_hypotheses, format_scores, score, to_json
 from nmt.evaluate.significance import Comparison, check_gate, compare, format_comparisons
 
@@ -15,6 +16,7 @@ class Evaluation:
     about: Mapping[str, Any]
     scores: list[Score]
     comparisons: list[Comparison]
+    checks: list[Check]
     warnings: list[str]
 
     def as_text(self) -> str:
@@ -22,12 +24,14 @@ class Evaluation:
         tables = [format_scores(self.scores)]
         if self.comparisons:
             tables.append(format_comparisons(self.comparisons))
-        return "\n".join(tables)
+        tables.append(format_checks(self.checks))
+        return "\n\n".join(tables)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for machines and for the history."""
         compared = {"comparisons": by_metric(self.comparisons)} if self.comparisons else {}
-        return to_json(self.scores, {**self.about, "warnings": self.warnings, **compared})
+        checks = {each.kind: {"translation": each.translation, "reference": each.reference} for each in self.checks}
+        return to_json(self.scores, {**self.about, "warnings": self.warnings, **compared, "checks": checks})
 
     def gate(self, floors: Mapping[str, float], below_baseline: bool) -> None:
         """Raise GateError where a score is under its floor or, if asked, significantly under the baseline's."""
@@ -40,11 +44,13 @@ def evaluate(
     baseline: Sequence[str] | None,
     metrics: Sequence[str],
     about: Mapping[str, Any],
+    sources: Sequence[str] | None = None,
 ) -> Evaluation:
-    """Score translations, and compare them with a baseline's if one is given.
+    """Score translations, compare them with a baseline's if one is given, and look for faults of single lines.
 
     Raises DataError where counts differ or the text cannot be scored as it is, ConfigError for an unknown metric.
     """
     warnings = check_hypotheses(hypotheses, references)
     comparisons = [] if baseline is None else compare(hypotheses, baseline, references, metrics)
-    return Evaluation(about, score(hypotheses, references, metrics), comparisons, warnings)
+    checks = check(hypotheses, references, sources)
+    return Evaluation(about, score(hypotheses, references, metrics), comparisons, checks, warnings)

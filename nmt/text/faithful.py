@@ -6,11 +6,14 @@ digits that the translation has. What may be right is let pass: a fault that is 
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from nmt.text import spans
 from nmt.text.numbers import Number, Values, chinese, english
+
+KINDS = ("number missing", "number invented", "span mangled", "repetition", "copy", "too short", "too long")
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,17 @@ class Fault:
 def faults(source: str, translation: str) -> list[Fault]:
     """What is wrong with the Chinese translation of a line of English, as far as the lines alone show it."""
     return list(dict.fromkeys(fault for check in _CHECKS for fault in check(source, translation)))
+
+
+def mangled(source: str, translation: str) -> list[Fault]:
+    """The protected spans that the translation has not got byte for byte."""
+    return [Fault("span mangled", span) for span in spans.lost(source, translation)]
+
+
+def repetition(source: str, translation: str) -> list[Fault]:
+    """Something that stands four times in a row, if nothing in the source stands three times."""
+    repeated = _REPEATED.search(translation)
+    return [Fault("repetition", _short(repeated[1]))] if repeated and _TWICE.search(source) is None else []
 
 
 _DIGITS = re.compile("[\\d½¼¾⅓⅔⅛]")
@@ -103,12 +117,6 @@ def _copy(source: str, translation: str) -> Iterator[Fault]:
         yield Fault("copy", _short(translation))
 
 
-def _repetition(source: str, translation: str) -> Iterator[Fault]:
-    repeated = _REPEATED.search(translation)
-    if repeated and _TWICE.search(source) is None:
-        yield Fault("repetition", _short(repeated[1]))
-
-
 def _length(source: str, translation: str) -> Iterator[Fault]:
     """Bounds that no human reference of two test sets comes near: 0.15 to 1.3 characters for one of the source."""
     detail = f"{len(translation)} characters for {len(source)}"
@@ -122,4 +130,4 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-_CHECKS: tuple[Callable[[str, str], Iterator[Fault]], ...] = (_numbers, _repetition, _copy, _length)
+_CHECKS: tuple[Callable[[str, str], Iterable[Fault]], ...] = (_numbers, mangled, repetition, _copy, _length)

@@ -8,7 +8,7 @@ the text, stands for a space that the target must restore.
 import io
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -161,8 +161,10 @@ class SentencePiece:
         return [processor.id_to_piece(i) for i in ids if not processor.is_control(i) and not processor.is_unknown(i)]
 
 
-def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:
+def train_sentencepiece(lines: Iterable[str], vocab_size: int, reserved: Sequence[str] = ()) -> bytes:
     """Train a unigram model with identity normalisation, byte fallback and split digits; gives its bytes.
+
+    Each of `reserved` is a piece of its own, wherever it stands.
 
     A corpus too small for `vocab_size` pieces gets as many as it can bear. Raises ConfigError if `vocab_size`
     does not even hold its characters.
@@ -175,6 +177,7 @@ def train_sentencepiece(lines: Iterable[str], vocab_size: int) -> bytes:
         "split_digits": True,
         "character_coverage": 0.9998,
         "hard_vocab_limit": False,
+        "user_defined_symbols": list(reserved),
         "bos_id": -1,
         "eos_id": -1,
         "shuffle_input_sentence": False,  # sentencepiece shuffles and samples otherwise in each process

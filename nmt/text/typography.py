@@ -10,35 +10,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from nmt.text.spans import CHINESE, HAN, PATTERN
+
 Spacing = Literal["keep", "none", "space"]
 
-_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _OPENS, _CLOSES, _STOPS = "（《〈【", "）》〉】", "，。；：？！、"
-_CHINESE = f"{_HAN}{_OPENS}{_CLOSES}{_STOPS}“”‘’…—"  # what makes a neighbour Chinese
-_BEFORE, _AFTER = f"{_HAN}{_OPENS}“‘", f"{_HAN}{_CLOSES}”’"  # what Chinese may begin and end with
+_BEFORE, _AFTER = f"{HAN}{_OPENS}“‘", f"{HAN}{_CLOSES}”’"  # what Chinese may begin and end with
 _GAP = "[ \t\xa0\u3000]"
 _WORD, _SIGN = "\ue000", "\ue001"  # stand for protected spans while the rest is mended
 
 # What is never touched inside, and is no Chinese context outside.
 _PROTECTED = re.compile(
-    r"`+[^`]+`+"  # code
-    r"|</?[A-Za-z][^<>]*>|<!--.*?-->|&(?:#\d+|#x[\da-fA-F]+|\w+);"  # tags, entities
-    r"|\$?\{[^{}\s]*\}|%\(\w+\)[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%[-+#0]*\d*(?:\.\d+)?[sdiufgxXc]\b"  # placeholders
-    rf"|(?:[A-Za-z][A-Za-z\d+.-]*://|www\.|mailto:)[^\s<>\"{_CHINESE}]*[^\s<>\"{_CHINESE}.,;:!?)\]]"  # URLs
-    r"|(?a:[\w.+-]+@[A-Za-z\d-]+(?:\.[A-Za-z\d-]+)+)"  # e-mail
-    r"|(?a:(?<![A-Za-z\d.])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.~@%+=/\\-]*[\w/\\])"  # paths
-    r"|(?a:(?<![\w@#])[@#][A-Za-z_]\w*)"  # mentions, hashtags
-    r"|(?a:\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|cn|uk|de|fr|jp|ru|info|dev|app|py|js|ts|txt|md|json|xml"
-    r"|html?|csv|pdf|zip|gz|exe|dll|cs|cpp|sh|ya?ml)\b(?:/[\w.~%+=/-]*)?)"  # domains, file names
-    r"|(?a:\b\w+(?:(?:::|->|\.)\w+)*\(\))"  # calls
+    rf"{PATTERN}"
     r"|\d+(?:[.,:/]\d+)+"  # decimals, thousands, times, ratios, versions, dates
     r"|(?a:\b(?:[A-Za-z]\.){2,})"  # U.S.
     r"|(?<![A-Za-z\d])[:;=][’'-]?[)(DPp3|\\](?!\w)|(?<!\S)<3(?!\w)|\^[_.-]?\^"  # emoticons
     rf"|!=|\?\?=|::|:=|[{_WORD}{_SIGN}]"  # operators, and our own marks
 )
 _ABBREVIATION = re.compile(r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$")
-_HAS_HAN = re.compile(f"[{_HAN}]")
-_IS_CHINESE = re.compile(f"[{_CHINESE}]")
+_HAS_HAN = re.compile(f"[{HAN}]")
+_IS_CHINESE = re.compile(f"[{CHINESE}]")
 # Without any of these there is nothing to mend.
 _SUSPICIOUS = re.compile("[,;:?!.()\"'\\s\u3000・•‧–-]|(?<!…)…(?!…)|。{3}|<<|(?<!—)—(?!—)")
 _FULL = str.maketrans(",;:?!", "，；：？！")
@@ -165,13 +156,13 @@ def _is_chinese(line: str, start: int, end: int) -> bool:
 
 _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (
-        re.compile(rf"(?<=[{_CHINESE}])(?:\.{{3,}}|。{{3,}}|(?<!…)…(?!…))|(?:\.{{3,}}|(?<!…)…(?!…))(?=[{_BEFORE}])"),
+        re.compile(rf"(?<=[{CHINESE}])(?:\.{{3,}}|。{{3,}}|(?<!…)…(?!…))|(?:\.{{3,}}|(?<!…)…(?!…))(?=[{_BEFORE}])"),
         "……",
     ),
     (re.compile(rf"(?<=[{_AFTER}]){_GAP}*--+{_GAP}*|{_GAP}*--+{_GAP}*(?=[{_BEFORE}])"), "——"),
     (re.compile(rf"(?<=[{_AFTER}]){_GAP}+[–—]{_GAP}+|{_GAP}+[–—]{_GAP}+(?=[{_BEFORE}])"), "——"),
-    (re.compile(rf"(?<=[{_HAN}]){_GAP}*[・•‧]{_GAP}*(?=[{_HAN}])"), "·"),
-    (re.compile(rf"(?<!<)<<([^<>]*[{_HAN}][^<>]*)>>(?!>)"), r"《\1》"),
+    (re.compile(rf"(?<=[{HAN}]){_GAP}*[・•‧]{_GAP}*(?=[{HAN}])"), "·"),
+    (re.compile(rf"(?<!<)<<([^<>]*[{HAN}][^<>]*)>>(?!>)"), r"《\1》"),
     (re.compile(r"\(([^()（）]*)\)"), _bracket),
     (re.compile(r"（([^()（）]*)\)|\(([^()（）]*)）"), lambda match: f"（{match[1] or match[2] or ''}）"),
     (re.compile(rf"(?<=[{_AFTER}{_STOPS}…—]){_GAP}*([,;:?!]+)"), _full),
@@ -179,13 +170,13 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(rf"(?<=[{_AFTER}]){_GAP}*\.(?![.A-Za-z\d])"), "。"),
     (re.compile(rf"(?<=[A-Za-z\d%{_WORD}{_SIGN}])\.(?={_GAP}+[{_BEFORE}])"), _stop),
     (re.compile(r"(?<![.?!\s])(\.|[?!]+)(?=[\s\"”’）]*$)"), _last),
-    (re.compile(rf"(?<![A-Za-z\d])'([^']*[{_HAN}][^']*)'(?![A-Za-z\d])"), r"‘\1’"),
+    (re.compile(rf"(?<![A-Za-z\d])'([^']*[{HAN}][^']*)'(?![A-Za-z\d])"), r"‘\1’"),
 )
 _SPACES = re.compile(
-    rf"(?<=[{_HAN}]){_GAP}+(?=[{_HAN}])"
+    rf"(?<=[{HAN}]){_GAP}+(?=[{HAN}])"
     rf"|{_GAP}+(?=[{_STOPS}{_OPENS}{_CLOSES}])|(?<=[{_STOPS}{_OPENS}{_CLOSES}]){_GAP}+(?!{_GAP}|$)"
-    rf"|(?<=[{_HAN}]){_GAP}+(?=[“‘][{_HAN}《])|(?<=[{_HAN}。！？…》][”’]){_GAP}+(?=[{_HAN}])"
-    rf"|(?<=[“‘]){_GAP}+(?=[{_HAN}])|(?<=[{_HAN}]){_GAP}+(?=[”’])"
-    rf"|{_GAP}+(?=——|……)|(?<=——){_GAP}+(?!{_GAP}|$)|(?<=……){_GAP}+(?=[{_HAN}])"
+    rf"|(?<=[{HAN}]){_GAP}+(?=[“‘][{HAN}《])|(?<=[{HAN}。！？…》][”’]){_GAP}+(?=[{HAN}])"
+    rf"|(?<=[“‘]){_GAP}+(?=[{HAN}])|(?<=[{HAN}]){_GAP}+(?=[”’])"
+    rf"|{_GAP}+(?=——|……)|(?<=——){_GAP}+(?!{_GAP}|$)|(?<=……){_GAP}+(?=[{HAN}])"
 )
-_BETWEEN_SCRIPTS = re.compile(rf"(?<=[{_HAN}]){_GAP}*(?=[A-Za-z\d{_WORD}])|(?<=[A-Za-z\d%{_WORD}]){_GAP}*(?=[{_HAN}])")
+_BETWEEN_SCRIPTS = re.compile(rf"(?<=[{HAN}]){_GAP}*(?=[A-Za-z\d{_WORD}])|(?<=[A-Za-z\d%{_WORD}]){_GAP}*(?=[{HAN}])")

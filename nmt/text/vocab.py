@@ -13,6 +13,7 @@ from typing import cast
 
 from nmt.errors import ModelError
 from nmt.run_dir import write_text
+from nmt.text.spans import PLACEHOLDERS
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>")
@@ -46,6 +47,11 @@ class Vocab:
     def words(self) -> dict[str, int]:
         """The ids of what a text can hold: text that happens to read "<B>x" is no marked character."""
         return {token: i for token, i in self.ids.items() if not is_marked(token)}
+
+    @cached_property
+    def placeholders(self) -> list[int]:
+        """The ids of the placeholders of protected spans, in their order; none if it was made without them."""
+        return [self.ids[token] for token in PLACEHOLDERS] if set(PLACEHOLDERS) <= self.ids.keys() else []
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
         """Ids of tokens; a word that is not listed is spelled if the vocabulary spells, else UNK."""
@@ -158,12 +164,17 @@ def rank(counts: Counter[str], min_frequency: int) -> list[tuple[str, int]]:
     return sorted(kept, key=lambda item: (-item[1], item[0]))
 
 
-def build_vocab(counts: Counter[str], size: int, min_frequency: int, spells: bool) -> Vocab:
-    """The vocabulary of at most `size` tokens (specials not counted) for token counts.
+def build_vocab(
+    counts: Counter[str], size: int, min_frequency: int, spells: bool, reserved: Sequence[str] = ()
+) -> Vocab:
+    """The vocabulary of at most `size` tokens (specials not counted) for token counts; `reserved` have places anyway.
 
     With `spells`, words that are too rare give their places to the marked characters that spell them, a quarter
     of the places at the most: first a mark for each character, then its other marks.
     """
+    always = [(token, counts[token]) for token in reserved]
+    counts = Counter({token: count for token, count in counts.items() if token not in reserved})
+    size = max(0, size - len(always))
     ranked = [item for item in rank(counts, min_frequency) if not is_marked(item[0])]
     words = ranked[:size]
     if spells:
@@ -171,7 +182,8 @@ def build_vocab(counts: Counter[str], size: int, min_frequency: int, spells: boo
         room = size - min(len(marked), int(size * _SPELLING_SHARE))
         words = ranked[:room]
         marked = _spelling(counts, words)[: size - len(words)]
-        words = sorted([*words, *marked], key=lambda item: (-item[1], item[0]))
+        words = [*words, *marked]
+    words = sorted([*words, *always], key=lambda item: (-item[1], item[0]))
     return Vocab([token for token, _ in words], [count for _, count in words])
 
 

@@ -75,7 +75,9 @@ def _walk(stepper: Stepper, limits: Tensor, config: SearchConfig, choose: Choice
     paths = torch.full((len(limits), int(limits.max()) + 2), BOS, device=limits.device)  # [B,L]
     sums = torch.zeros(len(limits), device=limits.device)
     for length in range(1, paths.shape[1]):
-        chosen = choose(stepper.step(paths[:, length - 1]))
+        logits = stepper.step(paths[:, length - 1])
+        _forbid_repeats(logits, paths[:, 1:length], config.no_repeat_ngram)
+        chosen = choose(logits)
         at_limit = length > limits
         paths[:, length] = chosen.tokens[:, 0].masked_fill(at_limit, EOS)
         sums = sums + torch.where(at_limit, chosen.of_end, chosen.log_probs[:, 0])
@@ -92,6 +94,17 @@ def _walk(stepper: Stepper, limits: Tensor, config: SearchConfig, choose: Choice
             stepper.select(kept)
             who, is_open, paths, sums, limits = (x[kept] for x in (who, is_open, paths, sums, limits))
     return found
+
+
+def _forbid_repeats(logits: Tensor, paths: Tensor, size: int) -> None:
+    """Forbid the tokens that would end a sequence of `size` tokens which the row's path [N,t] has already."""
+    length = paths.shape[1]
+    if not 0 < size <= length:
+        return
+    sequences = paths.unfold(1, size, 1)  # [N,t-size+1,size]
+    begun = (sequences[:, :, :-1] == paths[:, None, length - size + 1 :]).all(dim=2)
+    rows, starts = begun.nonzero(as_tuple=True)
+    logits[rows, sequences[rows, starts, -1]] = -torch.inf
 
 
 def _going_on(is_open: Tensor) -> Tensor:
@@ -155,7 +168,9 @@ def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
     who = torch.arange(count, device=limits.device)
     is_open = torch.ones_like(who, dtype=torch.bool)
     for length in range(1, beams.paths.shape[2]):
-        top = likeliest(stepper.step(beams.newest(length - 1)), 2 * width)
+        logits = stepper.step(beams.newest(length - 1))
+        _forbid_repeats(logits, beams.paths[:, :, 1:length].flatten(0, 1), config.no_repeat_ngram)
+        top = likeliest(logits, 2 * width)
         rows = _advance(beams, finished, top, length, limits, alpha)
         done = _settled(beams, finished, length, limits, config) & is_open
         for b in done.nonzero().squeeze(1).tolist():

@@ -1,30 +1,27 @@
-"""Lines in, translations out, in input order. Shapes: B sentences, S source positions."""
+"""Lines in, translations out, in input order."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from nmt.checkpoint import best, load_weights, put_weights, read_meta, steps
 from nmt.config import Config, SearchConfig
-from nmt.corpus.batching import pad
 from nmt.errors import ModelError
-from nmt.model.device import Precision, dtype_of, resolve_device, resolve_precision
+from nmt.model.device import Precision, resolve_device, resolve_precision
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
+from nmt.text import spans
+from nmt.text.faithful import Fault, faults, mangled, repetition
 from nmt.text.normalize import normalize
 from nmt.text.side import Side, load_side
-from nmt.translate.search import ROUND, SEARCHES, Hypothesis, NBest
+from nmt.text.spans import Masked
+from nmt.text.typography import repair
+from nmt.translate.decoder import Decoder
+from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
-from nmt.translate.stepper import ModelStepper
-
-_WIDTH = 4  # positions: on a CPU a new shape costs more time than a little padding
-_WORTH_A_THREAD = 500  # source tokens: a batch is not made smaller than that for the sake of another thread
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,7 @@ class Translation:
 
     source: str
     n_best: tuple[Candidate, ...]
+    faults: tuple[Fault, ...] = ()  # of the best one: spans that got lost, and with search.verify whatever is suspect
 
     @property
     def text(self) -> str:
@@ -56,102 +54,79 @@ class Translator:
     """A model with its two sides and a way of searching."""
 
     def __init__(self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision) -> None:
-        self.model, self.src, self.tgt, self.search = _cast(model, dtype_of(precision)), src, tgt, search
-        self.device = next(model.parameters()).device
+        self.decoder, self.src, self.tgt, self.search = Decoder(model, src, tgt, precision), src, tgt, search
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
-        """Translate lines, sorted by length within; the order out is the order in."""
-        parts = [self._parts(line) for line in lines]
+        """Translate lines, sorted by length within; the order out is the order in.
+
+        What a machine reads is kept byte for byte: it travels as placeholders. A line that comes back without one of
+        them is translated again as it is. One that goes round in circles, or with `verify: retry` has any fault, gives
+        way to the next best without.
+        """
+        sources = [spans.mask(line) if self.decoder.protects else Masked(line, ()) for line in lines]
+        found = self._attempt(sources, self.search)
+        self._replace(found, [i for i, source in enumerate(sources) if source.spans and not found[i]], lines)
+        if self.search.method == "beam":
+            self._reconsider(found, sources, lines)
+        return [self._translation(line, candidates) for line, candidates in zip(lines, found, strict=True)]
+
+    def _attempt(self, sources: Sequence[Masked], search: SearchConfig) -> list[list[Candidate]]:
+        """The n best of each line, less those that have not kept its placeholders."""
+        parts = [self._parts(source.text) for source in sources]
         encoded = [self.src.encode(part) for line in parts for part in line]
-        found = iter(self.translate_ids(encoded))
-        return [self._translation(line, list(islice(found, len(of)))) for line, of in zip(lines, parts, strict=True)]
+        found = iter(self.decoder.decode(encoded, search))
+        of_lines = [list(islice(found, len(of))) for of in parts]
+        return [self._candidates(source, of) for source, of in zip(sources, of_lines, strict=True)]
+
+    def _replace(self, found: list[list[Candidate]], which: list[int], lines: Sequence[str]) -> None:
+        """Translate these lines without placeholders."""
+        bare = [Masked(lines[i], ()) for i in which]
+        for i, candidates in zip(which, self._attempt(bare, self.search), strict=True):
+            found[i] = candidates
+
+    def _reconsider(self, found: list[list[Candidate]], sources: Sequence[Masked], lines: Sequence[str]) -> None:
+        """Where the best translation is not acceptable, take the next best that is, if there is one."""
+        doubtful = [i for i, line in enumerate(lines) if found[i] and not self._acceptable(line, found[i][0])]
+        widest = self.search.model_copy(update={"n_best": self.search.beam_size})
+        for i, candidates in zip(doubtful, self._attempt([sources[i] for i in doubtful], widest), strict=True):
+            good = [candidate for candidate in candidates if self._acceptable(lines[i], candidate)]
+            found[i] = good[: self.search.n_best] or found[i]
+
+    def _acceptable(self, line: str, candidate: Candidate) -> bool:
+        look = faults if self.search.verify == "retry" else repetition
+        return not look(line, candidate.text)
 
     def _parts(self, line: str) -> list[str]:
+        """A line as sentences that fit into the model; none of one in which there is nothing to translate."""
         text = normalize(line, self.src.language)
-        longest = self.model.config.max_length - 1  # EOS takes a position
-        return split_long(text, lambda part: len(self.src.encode(part)) <= longest) if text else []
+        if not any(map(str.isalpha, text)):
+            return []
+        return split_long(text, lambda part: len(self.src.encode(part)) <= self.decoder.longest)
 
-    def _translation(self, line: str, parts: list[NBest]) -> Translation:
+    def _candidates(self, source: Masked, parts: list[NBest]) -> list[Candidate]:
         if not parts:
-            return Translation(line, ())
-        ranks = range(max(map(len, parts)))
-        chosen = ([part[min(rank, len(part) - 1)] for part in parts] for rank in ranks)
+            text = source.fill(normalize(source.text, self.src.language))
+            return [Candidate(text, 0.0, 0.0)] if text else []
         by_text: dict[str, Candidate] = {}  # different tokens may make the same text; the better one comes first
-        for candidate in map(self._candidate, chosen):
-            by_text.setdefault(candidate.text, candidate)
-        return Translation(line, tuple(by_text.values()))
+        for rank in range(max(map(len, parts))):
+            chosen = [part[min(rank, len(part) - 1)] for part in parts]
+            glue = "" if self.tgt.language == "zh" else " "
+            text = glue.join(self.tgt.decode(part.ids) for part in chosen)
+            if source.kept(text):
+                log_prob, score = sum(part.log_prob for part in chosen), sum(part.score for part in chosen)
+                text = self._mended(source.fill(text))
+                by_text.setdefault(text, Candidate(text, log_prob, score))
+        return list(by_text.values())
 
-    def _candidate(self, parts: list[Hypothesis]) -> Candidate:
-        glue = "" if self.tgt.language == "zh" else " "
-        text = glue.join(self.tgt.decode(part.ids) for part in parts)
-        return Candidate(text, sum(part.log_prob for part in parts), sum(part.score for part in parts))
+    def _mended(self, text: str) -> str:
+        spacing = self.search.typography
+        return text if spacing == "off" or self.tgt.language != "zh" else repair(text, spacing)
 
-    def translate_ids(self, sources: Sequence[list[int]]) -> list[NBest]:
-        """Translate encoded sentences, each without EOS and shorter than the model's max_length; in order."""
-        found: list[NBest] = [[] for _ in sources]
-        batches = list(self._batches(sources))
-        results = self._search_each([[sources[i] for i in batch] for batch in batches])
-        for indices, result in zip(batches, results, strict=True):
-            for index, n_best in zip(indices, result, strict=True):
-                found[index] = n_best
-        return found
-
-    def _batches(self, sources: Sequence[list[int]]) -> Iterator[list[int]]:
-        """Group indices, longest first: a batch too large for the memory fails at once and not at the end."""
-        order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
-        share = sum(map(len, sources)) // self._threads  # so that all cores have work
-        room = min(self.search.batch_tokens, max(share, _WORTH_A_THREAD))
-        start = 0
-        while start < len(order):
-            size = room // _width(len(sources[order[start]]))
-            size = max(1, size - size % ROUND if size > ROUND else size)
-            yield order[start : start + size]
-            start += size
-
-    def _search_each(self, batches: list[list[list[int]]]) -> Iterator[list[NBest]]:
-        """Search every batch; on a CPU several at a time, which uses its cores better than one at a time does."""
-        threads = min(self._threads, len(batches))
-        if threads <= 1:
-            yield from map(self._search, batches)
-            return
-        each = torch.get_num_threads() // threads
-        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(each,)) as pool:
-            yield from pool.map(self._search, batches)
-
-    @property
-    def _threads(self) -> int:
-        """How many batches to search at a time; one where chance is drawn, which must come in order."""
-        alone = self.device.type != "cpu" or self.search.method == "sample"
-        return 1 if alone else torch.get_num_threads()
-
-    @torch.inference_mode()
-    def _search(self, sources: list[list[int]]) -> list[NBest]:
-        longest = self.model.config.max_length - 1  # BOS takes a position
-        if self.search.max_length is not None:
-            longest = min(longest, self.search.max_length)
-        limits = torch.tensor([min(longest, int(len(ids) * self.search.max_ratio) + 10) for ids in sources])
-        beams = self.search.beam_size if self.search.method == "beam" else 1
-        self.model.eval()
-        width = min(_width(max(map(len, sources))), self.model.config.max_length)
-        cache = self.model.encode(pad(sources, width).to(self.device))
-        cache.reserve(beams)
-        stepper = ModelStepper(self.model, cache, forbid_unknown=self.tgt.never_unknown)
-        return SEARCHES[self.search.method](stepper, limits.to(self.device), self.search)
-
-
-def _width(tokens: int) -> int:
-    """The positions of a source of so many tokens: with EOS, up to the next of few widths."""
-    return -(-(tokens + 1) // _WIDTH) * _WIDTH
-
-
-def _cast(model: Transformer, dtype: torch.dtype) -> Transformer:
-    """The model with its parameters in `dtype`: itself, or a copy."""
-    if dtype == model.dtype:
-        return model
-    model = deepcopy(model)
-    for parameter in model.parameters():
-        parameter.data = parameter.data.to(dtype)
-    return model
+    def _translation(self, line: str, candidates: list[Candidate]) -> Translation:
+        if not candidates:
+            return Translation(line, ())
+        look = faults if self.search.verify != "off" else mangled
+        return Translation(line, tuple(candidates), tuple(look(line, candidates[0].text)))
 
 
 def load_translator(

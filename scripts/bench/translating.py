@@ -75,8 +75,8 @@ def _of_method(method: str, settings: Settings, run: RunDir, lines: list[str], f
             sources = [translator.src.encode(line) for line in lines]
             systems[name] = _ours(translator, sources, tokens, name)
     if ct2.installed() and settings.device.type == "cpu":
-        ct2.export(translator.model, folder)  # of the last: in fp32
-        limit = translator.search.max_length or translator.model.config.max_length
+        ct2.export(translator.decoder.model, folder)  # of the last: in fp32
+        limit = translator.search.max_length or translator.decoder.model.config.max_length
         for kind in ("float32", "int8"):
             for batch in ct2.BATCHES[method]:
                 name = f"CTranslate2, {kind}, {batch}"
@@ -112,7 +112,7 @@ def _translator(run: RunDir, settings: Settings, method: str, precision: str, ro
 
 def _ours(translator: Translator, sources: list[list[int]], tokens: dict[str, int], name: str) -> Callable[[], float]:
     def work() -> float:
-        tokens[name] = sum(len(n_best[0].ids) + 1 for n_best in translator.translate_ids(sources))
+        tokens[name] = sum(len(n_best[0].ids) + 1 for n_best in translator.decoder.decode(sources, translator.search))
         return tokens[name]
 
     return work

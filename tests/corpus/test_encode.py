@@ -46,7 +46,7 @@ def settings(src: dict[str, Any] | None = None, tgt: dict[str, Any] | None = Non
     """Words between spaces, and characters, none of them spelled; and what is given."""
     plain = {"tokenizer": "plain", "unknown": "unk", "min_frequency": 1} | (src or {})
     char = {"tokenizer": "char", "unknown": "unk", "min_frequency": 1} | (tgt or {})
-    return Config.model_validate({"src": plain, "tgt": char, **others})
+    return Config.model_validate({"src": plain, "tgt": char, "prepare": {"augment": {"masked": 0}}, **others})
 
 
 def words(lines: list[str]) -> list[list[str]]:

@@ -356,7 +356,13 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_ledger_line_tells_all() -> None:
-    entry = {"read": 9, "kept": 5, "dev": 0, "test": 1, "dropped": {"empty": 2, "ratio": 1}}
+    entry = {"read": 9, "kept": 5, "dev": 0, "test": 1, "mended": 0, "variants": {}}
+    entry |= {"dropped": {"empty": 2, "ratio": 1}}
     assert ledger_line(entry) == "9 pairs read, 5 kept, 1 drawn for test; dropped: empty 2, ratio 1"
     assert ledger_line(entry | {"test": 0, "dropped": {}}) == "9 pairs read, 5 kept; dropped: none"
+    varied = entry | {"mended": 4, "variants": {"upper": 2, "masked": 1}}
+    assert ledger_line(varied) == (
+        "9 pairs read, 5 kept, 4 with Chinese punctuation mended, 1 drawn for test; "
+        "dropped: empty 2, ratio 1; added: upper 2, masked 1"
+    )
     assert {"empty", "ratio"} <= set(FILTERS)

@@ -367,7 +367,7 @@ LIMITS = [9, 4, 12, 6, 3]
 def model_search(model: Transformer, forbid_unknown: bool, options: SearchConfig) -> list[NBest]:
     kv = model.encode(pad(SOURCES))
     kv.reserve(options.beam_size if options.method == "beam" else 1)
-    stepper: Stepper = ModelStepper(model, kv, forbid_unknown)
+    stepper: Stepper = ModelStepper(model, kv, torch.tensor([PAD, BOS, UNK] if forbid_unknown else [PAD, BOS]))
     return SEARCHES[options.method](stepper, torch.tensor(LIMITS), options)
 
 

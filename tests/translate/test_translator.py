@@ -12,8 +12,10 @@ from nmt.config import ModelConfig, SearchConfig
 from nmt.errors import ModelError
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
+from nmt.text.faithful import Fault
 from nmt.text.normalize import normalize
 from nmt.text.side import Side, load_side
+from nmt.text.spans import PLACEHOLDERS, find
 from nmt.text.tokenizers import Char, Plain
 from nmt.text.vocab import EOS, PAD, Vocab
 from nmt.translate.segments import split_long
@@ -31,6 +33,9 @@ def side(language: str, tokens: str | list[str]) -> Side:
 
 
 CHINESE, ENGLISH = side("zh", HAN), side("en", WORDS)
+
+
+PROTECTING = side("zh", [*HAN, *PLACEHOLDERS])
 
 
 class EchoCache:
@@ -69,6 +74,15 @@ class Echo(nn.Module):
         cache.length += tgt_in.shape[1]
         assert cache.length <= self.config.max_length
         return self.logits[wanted][:, None].clone()
+
+
+class Forgetful(Echo):
+    """Translates a source into itself, but for placeholders, which it would never write."""
+
+    def decode(self, tgt_in: Tensor, cache: EchoCache) -> Tensor:
+        logits = super().decode(tgt_in, cache)
+        logits[:, :, PROTECTING.vocab.placeholders] = -20
+        return logits
 
 
 class Endless(Echo):
@@ -112,7 +126,8 @@ def spaceless(text: str) -> str:
 def test_each_line_has_its_translation_in_order_and_nothing_is_dropped(
     lines: list[str], max_length: int, batch_tokens: int, method: str
 ) -> None:
-    found = echo(CHINESE, max_length, batch_tokens=batch_tokens, method=method).translate(lines)
+    options = {"batch_tokens": batch_tokens, "method": method, "typography": "off"}
+    found = echo(CHINESE, max_length, **options).translate(lines)
     assert [translation.source for translation in found] == lines
     for translation in found:
         text = normalize(translation.source, "zh")
@@ -226,7 +241,7 @@ def test_a_translation_is_at_most_as_long_as_ratio_search_and_model_allow(
 ) -> None:
     endless = Endless(max_length, len(CHINESE.vocab))
     (found,) = translator(endless, CHINESE, CHINESE, method=method, **options).translate(["地" * tokens])
-    assert found.text == "天" * limit
+    assert len(found.text) == limit
 
 
 PRECISIONS = pytest.mark.parametrize("precision", ["fp32", "bf16"])
@@ -256,7 +271,7 @@ def test_a_model_that_has_translated_can_be_trained_on(precision: str) -> None:
 def test_translating_is_done_in_the_precision(precision: str, dtype: torch.dtype, tie: str) -> None:
     config = ModelConfig(d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, tie_embeddings=tie)
     model = Transformer(config, len(ENGLISH.vocab), len(CHINESE.vocab))
-    ours = translator(model, ENGLISH, CHINESE, precision).model
+    ours = translator(model, ENGLISH, CHINESE, precision).decoder.model
     assert {parameter.dtype for parameter in ours.parameters()} == {dtype}
     assert (ours.output.weight is ours.tgt_embedding.tokens.weight) == (tie == "target")
     cache = ours.eval().encode(torch.tensor([[4, 3]]))
@@ -317,3 +332,80 @@ def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(untrained: tuple[
 def test_a_run_without_checkpoints_says_how_to_get_one(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no trained model here; run nmt train, or name a run with --model"):
         load_translator(tiny_config(corpus, tmp_path), RunDir(tmp_path))
+
+
+SPANNED = ["天 https://x.org/a?b=1 地", "{0}天{1}地{0}", "`a`", "天 \ue013 地", "#b 天 C:\\x", "天" + "😀" * 3 + "@ab"]
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+@pytest.mark.parametrize("model", [Echo, Forgetful])
+@pytest.mark.parametrize("together", [True, False])
+def test_spans_come_out_byte_for_byte_each_once(method: str, model: type[Echo], together: bool) -> None:
+    protecting = translator(model(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, method=method, typography="off")
+    lines = [*SPANNED, "天地玄黄"]
+    found = protecting.translate(lines) if together else [protecting.translate([line])[0] for line in lines]
+    for line, translation in zip(lines, found, strict=True):
+        assert not translation.faults
+        if model is Echo:
+            assert translation.text == line
+        for span in find(line):
+            assert translation.text.count(span) == line.count(span)
+    assert found[-1].text == "天地玄黄"
+
+
+def test_a_placeholder_that_a_sentence_does_not_owe_is_never_written() -> None:
+    model = Echo(20, len(PROTECTING.vocab))
+    model.logits.data[4, PROTECTING.vocab.placeholders] = 40  # after 天 it would
+    protecting = translator(model, PROTECTING, PROTECTING)
+    without, with_one = (t.text for t in protecting.translate(["天地", "天{0}地"]))
+    assert without == "天地"
+    assert with_one.count("{0}") == 1
+
+
+def test_a_span_that_there_is_no_room_for_is_told() -> None:
+    protecting = translator(Forgetful(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, max_length=2, method="greedy")
+    (found,) = protecting.translate(["天地玄黄 https://x.org/a"])
+    assert found.faults == (Fault("span mangled", "https://x.org/a"),)
+
+
+def test_without_placeholders_in_the_vocabulary_spans_are_text() -> None:
+    (found,) = echo(CHINESE, 20).translate(["天a@b.ab"])
+    assert found.faults == (Fault("span mangled", "a@b.ab"),)
+
+
+def test_a_line_without_letters_needs_no_model() -> None:
+    found = echo(CHINESE, 20).translate([" 3 ", "…", "3.14 !", "😀"])
+    assert [t.text for t in found] == ["3", "…", "3.14 !", "😀"]
+
+
+def test_typography_is_mended_or_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    han = side("zh", "天地,. ▁ab")
+    texts = {
+        typography: translator(Echo(20, len(han.vocab)), han, han, typography=typography).translate(["天,a地."])[0].text
+        for typography in ("off", "keep", "space", "none")
+    }
+    assert texts == {"off": "天,a地.", "keep": "天，a地。", "space": "天，a 地。", "none": "天，a地。"}
+
+
+def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
+    model = Echo(40, len(CHINESE.vocab))
+    model.logits.data[4] = 0
+    model.logits.data[4, 4] = 1  # 天 is a little likelier than any other
+    (best,) = translator(model, CHINESE, CHINESE, beam_size=8).translate(["天" * 8])
+    assert best.text != "天" * 8
+    assert [t.text for t in echo(CHINESE, 40).translate(["地" * 8])] == ["地" * 8]  # nothing better is found
+
+
+def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def suspect(_source: str, text: str) -> list[Fault]:
+        return [Fault("too long", text)] if len(text) > 1 else []
+
+    monkeypatch.setattr("nmt.translate.translator.faults", suspect)
+    model = Echo(3, len(CHINESE.vocab))
+    model.logits.data[EOS, EOS + 1 :] = -torch.inf
+    model.logits.data[4, 5:] = -torch.inf  # for 天, nothing but 天 or the end
+    found = {
+        verify: translator(model, CHINESE, CHINESE, beam_size=4, verify=verify).translate(["天天"])[0]
+        for verify in ("off", "flag", "retry")
+    }
+    assert [(t.text, bool(t.faults)) for t in found.values()] == [("天天", False), ("天天", True), ("天", False)]

@@ -1,0 +1,116 @@
+"""Variants of training pairs, so that a model has seen how people really type.
+
+Each kind is made of a share of the pairs that it fits, chosen by their keys, and stands in train beside the original.
+"""
+
+import re
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+from nmt.config import AugmentConfig
+from nmt.corpus.lines import SentencePair
+from nmt.text.spans import PLACEHOLDERS, mask, mask_pair
+
+_LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
+_NUMBER = re.compile(r"(?a:(?<![\w.,:/+#-])\d{1,4}(?![\w-]|[.,:/]\d))")
+_NUMBER_IN_CHINESE = re.compile(r"(?<![A-Za-z\d.,:/+#-])\d{1,4}(?![A-Za-z\d-]|[.,:/]\d)")
+_YEARS = (1800, 2050)
+
+
+class Variant(NamedTuple):
+    """A pair for train, and how it came about."""
+
+    kind: str
+    src: str
+    tgt: str
+
+
+Make = Callable[[SentencePair, Random], tuple[str, str] | None]  # None: the pair is not of the kind that this fits
+
+
+def variants(pair: SentencePair, key: int, shares: AugmentConfig) -> list[Variant]:
+    """The variants of one pair: a function of its key."""
+    chance = Random(key)
+    drawn = ((kind, make(pair, chance)) for kind, make in _KINDS.items() if chance.random() < getattr(shares, kind))
+    return [Variant(kind, *made) for kind, made in drawn if made is not None and made != pair]
+
+
+class Joiner:
+    """Two whole sentences as one line: the kind that takes two pairs, given in the order of train."""
+
+    def __init__(self, share: float) -> None:
+        self._share, self._before = share, SentencePair("", "")
+
+    def __call__(self, pair: SentencePair, key: int) -> list[Variant]:
+        """Join a pair with the one before, or do not."""
+        first, self._before = self._before, pair
+        whole = first.src.endswith((".", "!", "?")) and first.tgt.endswith(("。", "！", "？"))
+        if not whole or Random(key).random() >= self._share:
+            return []
+        return [Variant("joined", f"{first.src} {pair.src}", first.tgt + pair.tgt)]
+
+
+def _recased(recase: Callable[[str], str]) -> Make:
+    def make(pair: SentencePair, _chance: Random) -> tuple[str, str]:
+        masked = mask(pair.src)
+        return masked.fill(recase(masked.text)), pair.tgt
+
+    return make
+
+
+def _title(text: str) -> str:
+    return _LATIN_WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
+
+
+def _unpunctuated(pair: SentencePair, _chance: Random) -> tuple[str, str] | None:
+    """Without the final mark; a question stays one in Chinese."""
+    if pair.src.endswith(("...", "。")) or not pair.src.endswith((".", "!", "?")):
+        return None
+    return pair.src[:-1], pair.tgt.removesuffix("。")
+
+
+def _quoted(pair: SentencePair, _chance: Random) -> tuple[str, str] | None:
+    return None if '"' in pair.src or "“" in pair.tgt else (f'"{pair.src}"', f"“{pair.tgt}”")
+
+
+def _tagged(pair: SentencePair, chance: Random) -> tuple[str, str]:
+    """With a span at an end, as a mention, an emoji or an address stands there."""
+    span = chance.choice(PLACEHOLDERS)
+    if chance.random() < 0.3:
+        return f"{span} {pair.src}", f"{span} {pair.tgt}"
+    space = chance.choice(("", " "))
+    return f"{pair.src}{space}{span}", f"{pair.tgt}{space}{span}"
+
+
+def _renumbered(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
+    """With another number in the place of one that stands in digits on both sides."""
+    ours, theirs = _NUMBER.findall(pair.src), _NUMBER_IN_CHINESE.findall(pair.tgt)
+    shared = [number for number in ours if ours.count(number) == theirs.count(number) == 1 and number not in "01"]
+    if not shared:
+        return None
+    old = chance.choice(shared)
+    is_year = len(old) == 4 and _YEARS[0] <= int(old) <= _YEARS[1]
+    low, high = _YEARS if is_year else (max(2, 10 ** (len(old) - 1)), 10 ** len(old) - 1)
+    new = str(chance.randint(low, high))
+
+    def exchange(match: re.Match[str]) -> str:
+        return new if match[0] == old else match[0]
+
+    return _NUMBER.sub(exchange, pair.src), _NUMBER_IN_CHINESE.sub(exchange, pair.tgt)
+
+
+def _masked(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
+    return mask_pair(*pair, chance.randrange(len(PLACEHOLDERS)))
+
+
+_KINDS: dict[str, Make] = {
+    "masked": _masked,
+    "tagged": _tagged,
+    "renumbered": _renumbered,
+    "upper": _recased(str.upper),
+    "lower": _recased(str.lower),
+    "title": _recased(_title),
+    "unpunctuated": _unpunctuated,
+    "quoted": _quoted,
+}

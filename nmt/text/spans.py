@@ -1,0 +1,100 @@
+"""Protected spans: what a machine reads, and a translation must repeat byte for byte.
+
+A span travels through the model as a numbered placeholder, a character of Unicode's private use area that every
+tokenizer makes a token of its own, and comes back in its place.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+CHINESE = f"{HAN}（《〈【）》〉】，。；：？！、“”‘’…—"  # what makes a neighbour Chinese, and ends a URL
+PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
+_PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
+
+# Without groups of its own and with the kinds that begin alike in the order in which they are to be tried.
+PATTERN = (
+    r"`+[^`]+`+"  # code
+    r"|</?[A-Za-z][^<>]*>|<!--.*?-->|&(?:#\d+|#x[\da-fA-F]+|\w+);"  # tags, entities
+    r"|\$?\{[^{}\s]*\}|%\(\w+\)[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%[-+#0]*\d*(?:\.\d+)?[sdiufgxXc]\b"  # placeholders
+    rf"|(?:[A-Za-z][A-Za-z\d+.-]*://|www\.|mailto:)[^\s<>\"{CHINESE}]*[^\s<>\"{CHINESE}.,;:!?)\]]"  # URLs
+    r"|(?a:[\w.+-]+@[A-Za-z\d-]+(?:\.[A-Za-z\d-]+)+)"  # e-mail
+    r"|(?a:(?<![A-Za-z\d.])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.~@%+=/\\-]*[\w/\\])"  # paths
+    r"|(?a:(?<![\w@#])[@#][A-Za-z_]\w*)"  # mentions, hashtags
+    r"|(?a:\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|cn|uk|de|fr|jp|ru|info|dev|app|py|js|ts|txt|md|json|xml"
+    r"|html?|csv|pdf|zip|gz|exe|dll|cs|cpp|sh|ya?ml)\b(?:/[\w.~%+=/-]*)?)"  # domains, file names
+    r"|(?a:\b\w+(?:(?:::|->|\.)\w+)*\(\))"  # calls
+)
+_LONG_NUMBERS = (
+    r"(?a:(?<![\w.,:/+-])(?:"
+    r"\+?\d{1,4}(?:[ -]\d{3,4}){2,4}"  # telephone numbers
+    r"|\d{1,3}(?:,\d{3})+|\d{5,}|\d+(?:\.\d+){2,}"  # thousands, long numbers, versions
+    r")(?![\w]|[.,:/-]\d))"
+)
+_EMOJI = "(?:[\u2600-\u27bf\U0001f1e6-\U0001faff][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"
+_SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
+# Without any of these a text has no span.
+_SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+\u2600-\u27bf\U0001f1e6-\U0001faff]|\d[\d,.-]+\d|[.:-]\w|{_PLACEHOLDER}")
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A text with placeholders, and what the first, second … of PLACEHOLDERS stands for."""
+
+    text: str
+    spans: tuple[str, ...]
+
+    def fill(self, text: str) -> str:
+        """Put the spans into a text that has placeholders."""
+        return re.sub(_PLACEHOLDER, lambda match: self._span(match[0]), text)
+
+    def kept(self, text: str) -> bool:
+        """Whether each of the placeholders stands in a text exactly once, and no other does."""
+        return sorted(re.findall(_PLACEHOLDER, text)) == list(PLACEHOLDERS[: len(self.spans)])
+
+    def _span(self, placeholder: str) -> str:
+        number = PLACEHOLDERS.index(placeholder)
+        return self.spans[number] if number < len(self.spans) else ""
+
+
+def find(text: str) -> list[str]:
+    """The protected spans of a text, in order."""
+    return _SPAN.findall(text) if _SUSPICIOUS.search(text) else []
+
+
+def mask(text: str) -> Masked:
+    """Replace the spans of a text by placeholders; those that there is no placeholder for stay."""
+    spans: list[str] = []
+
+    def hide(match: re.Match[str]) -> str:
+        if len(spans) == len(PLACEHOLDERS):
+            return match[0]
+        spans.append(match[0])
+        return PLACEHOLDERS[len(spans) - 1]
+
+    return Masked(_SPAN.sub(hide, text) if _SUSPICIOUS.search(text) else text, tuple(spans))
+
+
+def mask_pair(src: str, tgt: str, first: int) -> tuple[str, str] | None:
+    """Replace the spans that stand once on each side, in both alike, numbered from `first` on; None: there is none."""
+    ours, theirs = Counter(find(src)), Counter(find(tgt))
+    shared = [span for span, count in ours.items() if count == theirs[span] == 1]
+    if not shared:
+        return None
+    number = {span: (first + i) % len(PLACEHOLDERS) for i, span in enumerate(shared[: len(PLACEHOLDERS)])}
+
+    def hide(match: re.Match[str]) -> str:
+        return PLACEHOLDERS[number[match[0]]] if match[0] in number else match[0]
+
+    return _SPAN.sub(hide, src), _SPAN.sub(hide, tgt)
+
+
+def lost(source: str, translation: str) -> list[str]:
+    """The spans of a source that its translation does not have as often, in order."""
+    if not (spans := find(source)):
+        return []
+    missing = Counter(spans)
+    for span in missing:
+        missing[span] -= translation.count(span)
+    return [span for span, count in missing.items() if count > 0]

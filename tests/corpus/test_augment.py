@@ -1,0 +1,85 @@
+import re
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.config import AugmentConfig
+from nmt.corpus.augment import Joiner, variants
+from nmt.corpus.lines import SentencePair
+from nmt.text.spans import PLACEHOLDERS
+
+PAIR = SentencePair("I met Tom's wife in room 42 on setup.py.", "我在 42 号房间遇见了汤姆的妻子 setup.py。")
+KINDS = [kind for kind in AugmentConfig.model_fields if kind != "joined"]
+
+
+def only(kind: str, pair: SentencePair = PAIR, key: int = 5) -> list[tuple[str, str]]:
+    made = variants(pair, key, AugmentConfig.model_validate({"masked": 0, kind: 1}))
+    assert all(variant.kind == kind for variant in made)
+    return [variant[1:] for variant in made]
+
+
+def test_case_changes_but_not_in_spans() -> None:
+    assert only("upper") == [("I MET TOM'S WIFE IN ROOM 42 ON setup.py.", PAIR.tgt)]
+    assert only("lower") == [("i met tom's wife in room 42 on setup.py.", PAIR.tgt)]
+    assert only("title") == [("I Met Tom's Wife In Room 42 On setup.py.", PAIR.tgt)]
+
+
+def test_the_mark_at_the_end_goes_but_a_question_stays_one() -> None:
+    assert only("unpunctuated", SentencePair("Go.", "走。")) == [("Go", "走")]
+    assert only("unpunctuated", SentencePair("Go?", "走吗？")) == [("Go", "走吗？")]
+    assert only("unpunctuated", SentencePair("Go...", "走……")) == []
+    assert only("unpunctuated", SentencePair("Save as", "另存为")) == []
+
+
+def test_quotation_marks_are_each_language_s() -> None:
+    assert only("quoted", SentencePair("Go.", "走。")) == [('"Go."', "“走。”")]
+    assert only("quoted", SentencePair('"Go."', "“走。”")) == []
+
+
+@given(st.integers(0, 2**60))
+def test_a_number_is_exchanged_for_another_of_its_kind_on_both_sides(key: int) -> None:
+    for src, tgt in only("renumbered", key=key):
+        (ours,) = re.findall(r"room (\d+)", src)
+        assert f"我在 {ours} 号" in tgt
+        assert len(ours) == 2
+        assert src.replace(ours, "42") == PAIR.src
+    for src, _ in only("renumbered", SentencePair("It was 1984.", "那是1984年。"), key):
+        assert 1800 <= int(src[7:11]) <= 2050
+    assert only("renumbered", SentencePair("3 of 3", "3 的 3"), key) == []
+    assert only("renumbered", SentencePair("at 3:30", "在 3:30"), key) == []
+    assert only("renumbered", SentencePair("10 men", "十个人"), key) == []
+
+
+@given(st.integers(0, 2**60))
+def test_spans_are_masked_and_tagged_alike_on_both_sides(key: int) -> None:
+    for kind in ("masked", "tagged"):
+        ((src, tgt),) = only(kind, key=key)
+        (span,) = set(PLACEHOLDERS) & set(src)
+        assert src.count(span) == tgt.count(span) == 1
+    assert only("masked", SentencePair("Go.", "走。"), key) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_share_of_the_pairs_is_varied_and_always_the_same(kind: str) -> None:
+    shares = AugmentConfig.model_validate({"masked": 0, kind: 0.25})
+    chance = Random(3)
+    keys = [chance.getrandbits(60) for _ in range(2000)]
+    first, second = ([variants(PAIR, key, shares) for key in keys] for _ in range(2))
+    assert first == second
+    assert 400 < sum(map(bool, first)) < 600
+
+
+def test_without_shares_nothing_is_added() -> None:
+    assert variants(PAIR, 1, AugmentConfig(masked=0)) == []
+
+
+def test_sentences_are_joined_with_the_one_before() -> None:
+    join = Joiner(1)
+    first, second, title = SentencePair("Go.", "走。"), SentencePair("Stay!", "留！"), SentencePair("Title", "标题")
+    assert join(first, 1) == []
+    assert [tuple(variant) for variant in join(second, 2)] == [("joined", "Go. Stay!", "走。留！")]
+    assert [variant.src for variant in join(title, 3)] == ["Stay! Title"]
+    assert join(first, 4) == []  # what ends without a mark is no sentence
+    assert Joiner(0)(first, 1) == Joiner(0)(second, 1) == []

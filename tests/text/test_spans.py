@@ -1,0 +1,136 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.text.normalize import normalize
+from nmt.text.spans import PLACEHOLDERS, Masked, find, lost, mask, mask_pair
+from nmt.text.tokenizers import Char, Jieba, Whitespace, train_sentencepiece
+from nmt.text.vocab import Vocab, build_vocab
+
+SPANS = [
+    "https://example.org/a?b=1&c=2#d",
+    "www.example.com",
+    "mailto:a@b.org",
+    "first.last@mail.example.co.uk",
+    "`x = f(y)`",
+    "<b>",
+    "</a>",
+    '<a href="x">',
+    "&nbsp;",
+    "{0}",
+    "${HOME}",
+    "%s",
+    "%(name)d",
+    "/usr/local/bin",
+    "C:\\Users\\me",
+    "~/notes",
+    "@tom_w",
+    "#nmt",
+    "example.org",
+    "setup.py",
+    "data.tar.gz",
+    "os.path.join()",
+    "+86 138 0013 8000",
+    "555-123-4567",
+    "20191121",
+    "1,234,567",
+    "3.11.4",
+    "😀",
+    "👨‍👩‍👧",
+    "❤️",
+    PLACEHOLDERS[3],
+]
+WORDS = ["tea", "I", "like", "it's", "3", "42", "3.5", "50%", "and/or", "km/h", "well-known", "U.S.", "10:30", "1999"]
+
+
+@pytest.mark.parametrize("span", SPANS)
+@pytest.mark.parametrize("line", ["{}", "see {} now", "({})", "It is {}.", "{}, they said", "“{}”"])
+def test_a_span_is_found_whole_wherever_it_stands(span: str, line: str) -> None:
+    assert find(line.replace("{}", span)) == [span]
+
+
+@pytest.mark.parametrize("span", [span for span in SPANS if span[0] not in "~/"])
+def test_chinese_beside_a_span_does_not_belong_to_it(span: str) -> None:
+    assert find(f"请看{span}，谢谢。") == [span]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", *WORDS, "Really?! Yes: no; (well) — 'hm'.", "1999-2003", "a.b", "No. 5", "$5,50", "and so on...", "100%"],
+)
+def test_what_people_read_is_no_span(text: str) -> None:
+    assert find(text) == []
+
+
+@given(st.lists(st.sampled_from(SPANS + WORDS), max_size=14))
+def test_filling_undoes_masking(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    masked = mask(text)
+    assert masked.fill(masked.text) == text
+    assert list(masked.spans) == find(text)[: len(PLACEHOLDERS)]
+    assert masked.kept(masked.text) == (len(find(text)) <= len(PLACEHOLDERS) or PLACEHOLDERS[3] not in find(text)[10:])
+
+
+@given(st.text(max_size=60))
+def test_any_text_comes_back_from_masking(text: str) -> None:
+    masked = mask(text)
+    assert masked.fill(masked.text) == text
+
+
+def test_a_placeholder_that_is_missing_doubled_or_invented_is_noticed() -> None:
+    masked = mask("see {0} and {1}")
+    zero, one, two = PLACEHOLDERS[:3]
+    assert masked.kept(f"{one}和{zero}")
+    assert not masked.kept(f"看{zero}")
+    assert not masked.kept(f"{zero}{one}{zero}")
+    assert not masked.kept(f"{zero}{one}{two}")
+    assert masked.fill(f"{one}和{zero}") == "{1}和{0}"
+    assert Masked("", ()).fill(two) == ""
+
+
+def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None:
+    zero, one = PLACEHOLDERS[9], PLACEHOLDERS[0]
+    assert mask_pair("Open a.py, then b.py.", "先打开 b.py，再 a.py。", 9) == (
+        f"Open {zero}, then {one}.",
+        f"先打开 {one}，再 {zero}。",
+    )
+    assert mask_pair("Open a.py, a.py or b.py.", "打开 a.py 或 b.py。", 0) == (
+        f"Open a.py, a.py or {one}.",
+        f"打开 a.py 或 {one}。",
+    )
+    assert mask_pair("Open a.py.", "打开它。", 0) is None
+
+
+def test_lost_spans_are_those_that_the_translation_does_not_have_as_often() -> None:
+    assert lost("a.py, a.py and b.py", "b.py 和 a.py") == ["a.py"]
+    assert lost("Go to https://x.org/a.", "去 https://x.org/a。") == []
+    assert lost("Go to https://x.org/a.", "去 https://x。org/a。") == ["https://x.org/a"]
+
+
+@pytest.mark.parametrize("tokenizer", [Whitespace(), Char(), Jieba()])
+@pytest.mark.parametrize("text", ["x {}.", "看{}吧", "({}{})", "{} y {}"])
+def test_a_placeholder_is_a_token_of_its_own(tokenizer: Whitespace, text: str) -> None:
+    line = normalize(text.replace("{}", PLACEHOLDERS[0]), "zh")
+    tokens = tokenizer.encode(line)
+    assert tokens.count(PLACEHOLDERS[0]) == line.count(PLACEHOLDERS[0])
+
+
+def test_a_sentencepiece_model_keeps_reserved_tokens_whole() -> None:
+    from nmt.text.tokenizers import SentencePiece
+
+    pieces = SentencePiece(train_sentencepiece(["a b c d e"] * 50, 300, PLACEHOLDERS))
+    assert pieces.encode(f"ab{PLACEHOLDERS[4]}c").count(PLACEHOLDERS[4]) == 1
+    assert set(PLACEHOLDERS) <= set(pieces.pieces())
+
+
+@pytest.mark.parametrize("spells", [True, False])
+def test_a_vocabulary_reserves_placeholders_seen_or_not(spells: bool) -> None:
+    from collections import Counter
+
+    counts = Counter({"tea": 5, PLACEHOLDERS[2]: 3, "rare": 1})
+    vocab = build_vocab(counts, 14, 2, spells, PLACEHOLDERS)
+    assert [vocab.tokens[i] for i in vocab.placeholders] == list(PLACEHOLDERS)
+    assert len(vocab) <= 4 + 14
+    assert "tea" in vocab.ids
+    assert not build_vocab(counts, 14, 2, spells).placeholders
+    assert not Vocab(["tea"], [1]).placeholders
