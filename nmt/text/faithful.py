@@ -70,7 +70,7 @@ def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number]
     if missing or invented:
         missing, rest = _pair(_apart(missing), [*invented, *numerals])
         missing, rest = _pair(_apart(missing), _apart(rest))
-        invented, _ = _pair([number for number in rest if number.digits], words)
+        invented, _ = _pair([number for number in rest if number.digits], _apart(words))
     if not missing:  # what is said once may well be said again, with the noun that English leaves out
         again = {value for number in stated for value in number.values}
         invented = [number for number in invented if again.isdisjoint(number.values)]
@@ -107,7 +107,7 @@ def _apart(numbers: list[Number]) -> list[Number]:
 
 _WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")  # neither a name nor within an address
 _HAN = re.compile("[\u3400-\u9fff]")
-_REPEATED = re.compile(r"([^\W\d].{0,59}?)(?:[\s，,、。；！!]{0,2}\1){3}")
+_REPEATED = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")  # not 谢谢，谢谢
 _TWICE = re.compile(r"([^\W\d].{0,59}?)(?:\W{0,2}\1){2}", re.IGNORECASE)
 
 

@@ -102,7 +102,8 @@ def _pieces(match: re.Match[str]) -> Iterator[Number]:
     *first, last = re.split("[./]", match[0])
     parts = [*((Decimal(figures),) for figures in first), _year(last)]
     values = (*_fraction(parts[0][0], parts[1][0]), Decimal(first[0] + last)) if len(parts) == 2 else ()  # 9/11 is 911
-    yield Number(match[0], values, parts=tuple(Number(match[0], part) for part in parts))
+    digits = match[0] != "24/7"  # 全天候
+    yield Number(match[0], values, digits, tuple(Number(match[0], part, digits) for part in parts))
 
 
 def _figures(match: re.Match[str]) -> Number:
@@ -233,7 +234,7 @@ _CHINESE = re.compile(
 )
 _TO_ARABIC = str.maketrans(f"{_DIGIT}点", "0001223456789.", "多余来几个 ,")
 _SAID = {"半": (".5", 30, 50), "半年": (".5", 6), "一刻": (15,), "三刻": (45,), "首": (1,), "双": (2,), "俩": (2,)}
-_AFTER = re.compile(r"多?\s?(成|折|倍|打|世纪|点|时|)(.{0,2}?半)?")
+_AFTER = re.compile(r"多?\s?(成|折|倍|打|世纪|后|点|时|)(.{0,2}?半)?")
 _OPEN, _CLOSED = re.compile(r"[(（]\s?约?\s?$"), re.compile(r"[^()（）]{0,5}[里米度斤克磅顷升吨]\s?[)）]")
 _READINGS: dict[str, Callable[[Decimal], Values]] = {
     "成": lambda value: (value, 10 * value),
@@ -241,6 +242,7 @@ _READINGS: dict[str, Callable[[Decimal], Values]] = {
     "倍": lambda value: (value, value + 1, 100 * value),
     "打": lambda value: (value, 12 * value),
     "世纪": lambda value: (value, 100 * (value - 1)),
+    "后": _decade,  # 90后, who were born in the 1990s
     "点": _hour,
     "时": _hour,
 }

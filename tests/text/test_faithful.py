@@ -98,6 +98,11 @@ FAITHFUL = [
     ("https://example.com/a", "https://example.com/a"),
     ("", ""),
     ("Ha ha ha ha!", "哈哈哈哈！"),
+    ("Thank you. Thank you.", "谢谢。谢谢大家。"),
+    ("A crown of sharp, spiky leaves.", "树冠为尖尖,尖尖的叶子。"),
+    ("It is monitored 24/7.", "全天候监控。"),
+    ("It is monitored 24/7.", "每周7天每天24小时监控。"),
+    ("Three in four people born in the 1990s save.", "每4个“90后”中有3个存钱。"),
     ("No, no, no, no!", "不，不，不，不！"),
     ("It cost 100000000.", "它花了10000万。"),
 ]
