@@ -223,8 +223,10 @@ _NUMERAL = (
     rf"(?:{_FIGURES}(?: ?{_SOME}{_UNIT}(?:零?(?:\d{{1,30}}(?:\.\d{{1,30}})?|[{_ONE}]))?){{0,9}}"
     rf"|[{_DIGIT}十百千廿卅][{_DIGIT}{_LARGE}]{{0,23}}(?:[多余来几][{_LARGE}]+|点[{_DIGIT}]{{1,9}}+(?![十分刻])[{_LARGE}]*)?)"
 )
+_SAID = {"一刻": (15,), "三刻": (45,), "半年": (".5", 6), "半": (".5", 30, 50), "双": (2,), "俩": (2,), "首": (1,)}
+_SAID |= {"翻番": (2, 100), "翻倍": (2, 100)}
 _CHINESE = re.compile(
-    rf"(?=[\d{_DIGIT}十百千廿卅半双俩首翻])(?:{_SHARED}|(?P<word>一刻|三刻|半年|半|双|俩|首(?=[次个位任届名批座家例场轮款])|翻番|翻倍)"
+    rf"(?=[\d{_DIGIT}十百千廿卅半双俩首翻])(?:{_SHARED}|(?!首(?![次个位任届名批座家例场轮款]))(?P<word>{'|'.join(_SAID)})"
     r"|(?:(?P<century>(?<!\d)\d\d|[一二十]{1,3}) ?世纪 ?)?(?P<decade>(?<!\d)\d0|[二三四五六七八九]{1,2}十)"
     r"(?= ?(?:[-—、和至到] ?..)? ?年 ?代)"
     rf"|(?P<bottom>{_NUMERAL})分之(?P<top>{_NUMERAL})"
@@ -233,7 +235,6 @@ _CHINESE = re.compile(
     re.ASCII,
 )
 _TO_ARABIC = str.maketrans(f"{_DIGIT}点", "0001223456789.", "多余来几个 ,")
-_SAID = {"半": (".5", 30, 50), "半年": (".5", 6), "一刻": (15,), "三刻": (45,), "首": (1,), "双": (2,), "俩": (2,)}
 _AFTER = re.compile(r"多?\s?(成|折|倍|打|世纪|后|点|时|)(.{0,2}?半)?")
 _OPEN, _CLOSED = re.compile(r"[(（]\s?约?\s?$"), re.compile(r"[^()（）]{0,5}[里米度斤克磅顷升吨]\s?[)）]")
 _READINGS: dict[str, Callable[[Decimal], Values]] = {
@@ -311,7 +312,7 @@ def _chinese_decade(match: re.Match[str]) -> Iterator[Number]:
 _CHINESE_READERS: dict[str, Reader] = {
     "clock": _clock,
     "pieces": _pieces,
-    "word": lambda match: [Number(match[0], tuple(map(Decimal, _SAID.get(match[0], (2, 100)))), digits=False)],
+    "word": lambda match: [Number(match[0], tuple(map(Decimal, _SAID[match[0]])), digits=False)],
     "decade": _chinese_decade,
     "bottom": _quotient,
     "number": _chinese_number,
