@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-CHINESE = f"{HAN}（《〈【）》〉】，。；：？！、“”‘’…—"  # what makes a neighbour Chinese, and ends a URL
+CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # what makes a neighbour Chinese, and ends a URL
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 

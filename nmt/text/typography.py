@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from nmt.text.script import is_traditional
 from nmt.text.spans import CHINESE, HAN, PATTERN
 
 Spacing = Literal["keep", "none", "space"]
 
-_OPENS, _CLOSES, _STOPS = "（《〈【", "）》〉】", "，。；：？！、"
+_OPENS, _CLOSES, _STOPS = "（《〈【「『", "）》〉】」』", "，。；：？！、"
 _BEFORE, _AFTER = f"{HAN}{_OPENS}“‘", f"{HAN}{_CLOSES}”’"  # what Chinese may begin and end with
 _GAP = "[ \t\xa0\u3000]"
 _WORD, _SIGN = "\ue000", "\ue001"  # stand for protected spans while the rest is mended
@@ -132,14 +133,17 @@ def _bracket(match: re.Match[str]) -> str:
 
 
 def _quotes(line: str) -> str:
-    """Straight quotation marks as “ and ”, in turn, if they come out even; those that touch no Chinese stay."""
+    """Straight quotation marks as “ and ”, in turn, if they come out even; those that touch no Chinese stay.
+
+    In Traditional Chinese they are 「 and 」.
+    """
     places = [m.start() for m in re.finditer('["“”]', line) if line[m.start()] != '"' or not _inches(line, m.start())]
     if len(places) % 2:
         return line
-    characters = list(line)
+    characters, marks = list(line), "「」" if is_traditional(line) else "“”"
     for start, end in zip(places[::2], places[1::2], strict=True):
         if characters[start] in '"“' and characters[end] in '"”' and _is_chinese(line, start, end):
-            characters[start], characters[end] = "“", "”"
+            characters[start], characters[end] = marks
     return "".join(characters)
 
 
