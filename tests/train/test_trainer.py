@@ -95,9 +95,7 @@ def test_a_finished_run_does_nothing_when_it_is_called_again(corpus: Path, tmp_p
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_a_signal_that_was_ignored_when_we_came_stays_ignored(corpus: Path, tmp_path: Path) -> None:
-    config = tiny_config(corpus, tmp_path / "run")
-    trainer = Trainer(config, ready(config), CPU)
+def test_a_signal_that_was_ignored_when_we_came_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with Signals().caught():
