@@ -205,7 +205,11 @@ class Trainer:
         if self.world.leads:
             self._go_back(good)
         kept = f"the last good checkpoint is {good[-1]}" if good else "there is no good checkpoint yet"
-        raise UserError(f"{fault}; {kept}; lower train.peak_lr or set train.precision=fp32")
+        raise UserError(self._for_all(f"{fault}; {kept}; lower train.peak_lr or set train.precision=fp32"))
+
+    def _for_all(self, text: str) -> str:
+        """What rank 0 says for all; the others end with nothing said."""
+        return text if self.world.leads else ""
 
     def _good(self) -> list[Path]:
         """The checkpoints after which a sound update shows that they are good, oldest first."""
@@ -369,7 +373,8 @@ class Trainer:
         self.log.close()
         number = self.signals.received or signal.SIGTERM
         name = signal.Signals(number).name
-        raise Interrupted(f"{name}: saved after update {self.progress.update:,}; the same command resumes", number)
+        told = f"{name}: saved after update {self.progress.update:,}; the same command resumes"
+        raise Interrupted(self._for_all(told), number)
 
 
 def _shown(scores: dict[str, float]) -> str:
