@@ -62,10 +62,11 @@ class World:
                     distributed.broadcast(tensor, src=0)
 
     def wait(self) -> None:
-        """Go on when all ranks are here."""
+        """Go on when all ranks are here; rank 0, which may have worked alone, is waited for however long it takes."""
         if self.size > 1:
             with _all_alive():
-                distributed.barrier()
+                distributed.broadcast(torch.zeros((), device=self.device), src=0)
+                distributed.barrier(self.group)
 
 
 @contextmanager

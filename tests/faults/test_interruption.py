@@ -29,7 +29,7 @@ def small(tmp_path: Path) -> Path:
 
 def killed_at_touches(corpus: Path, folder: Path, kills: int) -> None:
     command = [sys.executable, str(HERE / "killed_at.py"), str(corpus), str(folder), str(kills)]
-    environment = ENVIRONMENT | {"PYTHONPATH": f"{HERE}:{HERE.parent}"}
+    environment = ENVIRONMENT | {"PYTHONPATH": f"{HERE}:{HERE.parent}:{HERE.parent.parent}"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.stdout.splitlines()[-1:] == [str(kills)], done.stdout + done.stderr
 
