@@ -23,7 +23,7 @@ class World:
     rank: int
     size: int
     device: torch.device
-    group: distributed.ProcessGroup | None = None  # the same processes, for exchanges in which no one waits for long
+    group: "distributed.ProcessGroup | None" = None  # the same processes, for exchanges in which no one waits for long
 
     @property
     def leads(self) -> bool:
@@ -94,9 +94,23 @@ def world(device_name: str) -> Iterator[World]:
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
-    distributed.init_process_group(backend, timeout=_ALONE)
+    from torch.distributed.distributed_c10d import PrefixStore  # not every build of torch has them
+    from torch.distributed.rendezvous import rendezvous
+
+    with _all_alive():
+        store, rank, _ = next(rendezvous("env://", timeout=_ALONE))
+        store = PrefixStore(_attempt(), store)
+        distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_ALONE)
     try:
         group = distributed.new_group(timeout=_ANSWER_WITHIN)
         yield World(distributed.get_rank(), distributed.get_world_size(), device, group)
     finally:
         distributed.destroy_process_group()
+
+
+def _attempt() -> str:
+    """A name for processes that torchrun started at once: on one machine, those it starts again use the same store.
+
+    They would find in it where the ones before them listened. Machines count for themselves, and get new stores.
+    """
+    return os.environ["TORCHELASTIC_RESTART_COUNT"] if os.environ.get("GROUP_WORLD_SIZE") == "1" else ""

@@ -141,10 +141,10 @@ def until(look: object, seconds: float = 60) -> list[Path]:
 @pytest.mark.slow
 def test_torchrun_restarts_what_was_killed_and_the_result_is_the_same(corpus: Path, tmp_path: Path) -> None:
     runs = [RunDir(tmp_path / name) for name in ("straight", "restarted")]
-    for run, dying in zip(runs, ({}, {110: 1, 400: 0}), strict=True):
+    for run, dying in zip(runs, ({}, {110: 1, 300: 0}), strict=True):
         options = ["--nproc-per-node=2", f"--master-port={free_port()}", "--max-restarts=3"]
-        arguments = settings(corpus, run.path, "train.updates=1500", "train.save_every=50", "model.dropout=0.1")
-        with torchrun(tmp_path, options, [*arguments, "train.validate_every=500"]) as process:
+        arguments = settings(corpus, run.path, "train.updates=800", "train.save_every=100", "model.dropout=0.1")
+        with torchrun(tmp_path, options, [*arguments, "train.validate_every=400"]) as process:
             for update, rank in dying.items():
                 wait_for(process, f"update {update}/")
                 os.kill(worker(process, rank), signal.SIGKILL)
