@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 from conftest import TINY
@@ -49,9 +50,14 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
 
 
 def the_rest(process: subprocess.Popen[str]) -> str:
-    """What the process says until it ends."""
+    """What the process says until it ends; it is killed if it does not."""
     assert process.stderr is not None
-    return process.stderr.read()
+    patience = Timer(100, process.kill)
+    patience.start()
+    try:
+        return process.stderr.read()
+    finally:
+        patience.cancel()
 
 
 def outcome(run: RunDir) -> dict[str, Any]:
