@@ -3,9 +3,12 @@
 `step-00012000/` holds `model.safetensors`, `training.pt` (optimizer and scaler state, loaded with
 `weights_only=True`) and `meta.json`. There is no random state and no schedule in it: both are functions of the seed
 and the number of updates. `average-00012000/` is the mean of several; it has no training state.
+
+`meta.json` holds a checksum of each other file, and of itself in `seal`; that and `format` stay so in every format.
 """
 
 import hashlib
+import json
 import re
 import shutil
 from collections.abc import Sequence
@@ -20,7 +23,7 @@ from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
-from nmt.run_dir import RunDir, read_json, replacing, write_json, write_text
+from nmt.run_dir import RunDir, read_json, remove, replacing, write_json, write_text
 
 FORMAT = 1
 _NAME = re.compile(r"(step|average)-(\d{8})")
@@ -35,6 +38,7 @@ class Meta:
     fingerprints: tuple[str, str]  # of both sides
     scores: dict[str, float] = field(default_factory=dict)
     progress: dict[str, Any] = field(default_factory=dict)  # what resuming needs beside weights and optimizer
+    origin: dict[str, Any] = field(default_factory=dict)  # what made it: versions, seed, fingerprints
 
 
 def save(
@@ -53,9 +57,10 @@ def save(
             "tgt": meta.fingerprints[1],
             "scores": meta.scores,
             "progress": meta.progress,
+            "origin": meta.origin,
             "sha256": checksums,
         }
-        write_json(part / META, described)
+        write_json(part / META, described | {"seal": _seal(described)})
     return folder
 
 
@@ -91,15 +96,27 @@ def parameters_of(model: nn.Module) -> dict[str, Tensor]:
 def read_meta(folder: Path) -> Meta:
     """What a checkpoint says of itself. Raises ModelError if it is missing, damaged or of a later format."""
     try:
-        meta = read_json(folder / META)
+        meta = _read_sealed(folder / META)
         version = meta["format"]
         if version == FORMAT:
-            return Meta(meta["update"], (meta["src"], meta["tgt"]), meta["scores"], meta["progress"])
+            sides = (meta["src"], meta["tgt"])
+            return Meta(meta["update"], sides, meta["scores"], meta["progress"], meta.get("origin", {}))
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
     raise FormatError(
         f"{folder}: written in format {version}, but this nmt reads {FORMAT}; install the nmt that wrote it"
     )
+
+
+def _read_sealed(path: Path) -> dict[str, Any]:
+    meta: dict[str, Any] = read_json(path)
+    if "seal" in meta and meta.pop("seal") != _seal(meta):
+        raise ModelError(f"{path}: changed since it was written")
+    return meta
+
+
+def _seal(values: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:
@@ -176,7 +193,7 @@ def prune(run: RunDir, keep: Sequence[Path]) -> None:
     kept = {*keep, best(run)}
     for folder in [*_folders(run, "step"), *_folders(run, "average")]:
         if folder not in kept:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
 
 
 def average(folders: Sequence[Path]) -> dict[str, Tensor]:
@@ -191,7 +208,7 @@ def average(folders: Sequence[Path]) -> dict[str, Tensor]:
 def _verify(path: Path) -> None:
     """Raises ModelError if a file is not byte for byte what was written."""
     try:
-        expected = read_json(path.parent / META)["sha256"][path.name]
+        expected = _read_sealed(path.parent / META)["sha256"][path.name]
         found = _checksum(path)
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: missing or damaged ({error})") from None

@@ -1,5 +1,6 @@
 """The name of every file that a run writes, and how files are written: whole or not at all."""
 
+import errno
 import fcntl
 import json
 import os
@@ -18,6 +19,9 @@ SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 SideName = Literal["src", "tgt"]
 SIDES: tuple[SideName, SideName] = ("src", "tgt")
 LATEST = Path("runs") / "latest"
+_PART = ".part"  # ends the names of folders that hold what is not whole
+_LEFT_OVER = (f".*{_PART}", ".prepare.*", ".tokens.*")
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class RunDir:
 def locked(run: RunDir) -> Iterator[None]:
     """Keep a second process from training in the same run. The system frees the lock of a process that dies.
 
-    Raises UserError if another process holds it.
+    What such a process left half written is cleared away. Raises UserError if another process holds the lock.
     """
     run.path.mkdir(parents=True, exist_ok=True)
     with (run.path / ".lock").open("w") as file:
@@ -100,43 +104,75 @@ def locked(run: RunDir) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{run.path}: another process is at work in this run; wait for it, or stop it") from None
+        _clear_left_overs(run)
         yield
+
+
+def _clear_left_overs(run: RunDir) -> None:
+    for work in [path for pattern in _LEFT_OVER for path in run.path.rglob(pattern)]:
+        path = work.with_name(work.name[1:].rsplit(".", 2)[0])
+        if (work / "old").exists() and not path.exists():  # killed between two renames; the new one is whole already
+            (work / path.name).rename(path)
+        shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary neighbour of `path`; on success it is synced and renamed to `path`, else removed.
 
-    The neighbour does not exist yet: the caller makes it a file or a folder.
+    The neighbour does not exist yet: the caller makes it a file or a folder. Raises UserError if the disk is full.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_PART, dir=path.parent))
     part = work / path.name
     try:
-        yield part
-        sync(part)
+        with _naming(path):
+            yield part
+            for inner in sorted(part.rglob("*")):
+                _sync(inner)
+            _sync(part)
         if part.is_dir() and path.is_dir():
             path.replace(work / "old")
         part.replace(path)
-        _sync_folder(path.parent)
+        _sync(path.parent)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def sync(path: Path) -> None:
-    """Push a file, or a folder with its files, to the disk itself."""
-    for file in [path] if path.is_file() else sorted(path.rglob("*")):
-        if file.is_file():
-            with file.open("rb") as opened:
-                os.fsync(opened.fileno())
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file where the disk is full: the system's own error does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise UserError(
+            f"{path}: cannot be written ({error.strerror}); free some space: what was whole before is whole still"
+        ) from None
 
 
-def _sync_folder(path: Path) -> None:
+def _sync(path: Path) -> None:
+    """Push a file, or a folder's list of names, to the disk itself."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def remove(folder: Path) -> None:
+    """Delete a folder so that nobody finds half of it, even if this process is killed meanwhile."""
+    doomed = folder.with_name(f".{folder.name}.old{_PART}")
+    if folder.is_dir():
+        folder.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+
+
+def append_text(path: Path, text: str) -> None:
+    """Append to a file. Raises UserError if the disk is full."""
+    with _naming(path), path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(text)
 
 
 def write_text(path: Path, text: str) -> None:

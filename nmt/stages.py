@@ -1,7 +1,6 @@
 """Which run a command means, whether its folder is free for this configuration, and which stages are due."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
 from nmt.errors import ConfigError, ModelError
-from nmt.run_dir import LATEST, SIDES, RunDir, write_text
+from nmt.run_dir import LATEST, SIDES, RunDir, remove, write_text
 
 Say = Callable[[str], None]
 
@@ -22,6 +21,7 @@ Say = Callable[[str], None]
 _FREE_SECTIONS = ("run_dir", "search", "evaluate")
 _FREE = {
     "prepare.workers",
+    "train.accumulate",
     "train.average",
     "train.average_of",
     "train.clip_norm",
@@ -71,7 +71,7 @@ def _refuse_foreign(run: RunDir) -> None:
 
 def _clear(run: RunDir) -> None:
     for folder in (run.checkpoints, run.validation, run.tensorboard):
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
     for file in (run.best, run.metrics, run.log):
         file.unlink(missing_ok=True)
 

@@ -9,7 +9,11 @@ from datetime import timedelta
 import torch
 from torch import Tensor, distributed, nn
 
+from nmt.errors import UserError
 from nmt.model.device import resolve_device
+
+_ANSWER_WITHIN = timedelta(seconds=45)  # where all ranks do the same; while rank 0 works alone, the others wait longer
+_ALONE = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class World:
     rank: int
     size: int
     device: torch.device
+    group: "distributed.ProcessGroup | None" = None  # the same processes, for exchanges in which no one waits for long
 
     @property
     def leads(self) -> bool:
@@ -31,7 +36,8 @@ class World:
             return
         gradients = [p.grad for p in model.parameters() if p.grad is not None]
         flat = torch.cat([g.flatten() for g in gradients])
-        distributed.all_reduce(flat)
+        with _all_alive():
+            distributed.all_reduce(flat, group=self.group)
         for gradient, part in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
             gradient.copy_(part.view_as(gradient))
 
@@ -40,7 +46,8 @@ class World:
         if self.size == 1:
             return value
         total = torch.tensor(value, dtype=torch.float64, device=self.device)
-        distributed.all_reduce(total)
+        with _all_alive():
+            distributed.all_reduce(total, group=self.group)
         return float(total)
 
     def agree(self, flag: bool) -> bool:
@@ -50,13 +57,29 @@ class World:
     def share(self, tensors: list[Tensor]) -> None:
         """Give every rank rank 0's values, in place."""
         if self.size > 1:
-            for tensor in tensors:
-                distributed.broadcast(tensor, src=0)
+            with _all_alive():
+                for tensor in tensors:
+                    distributed.broadcast(tensor, src=0)
 
     def wait(self) -> None:
-        """Go on when all ranks are here."""
+        """Go on when all ranks are here; rank 0, which may have worked alone, is waited for however long it takes."""
         if self.size > 1:
-            distributed.barrier()
+            with _all_alive():
+                distributed.broadcast(torch.zeros((), device=self.device), src=0)
+                distributed.barrier(self.group)
+
+
+@contextmanager
+def _all_alive() -> Iterator[None]:
+    """Say what it means when an exchange fails. Raises UserError."""
+    try:
+        yield
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(
+            f"another process of this training has ended or does not answer ({reason}); its own message says why; "
+            "the same command resumes from the last checkpoint"
+        ) from None
 
 
 @contextmanager
@@ -71,8 +94,23 @@ def world(device_name: str) -> Iterator[World]:
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
-    distributed.init_process_group(backend, timeout=timedelta(days=1))
+    from torch.distributed.distributed_c10d import PrefixStore  # not every build of torch has them
+    from torch.distributed.rendezvous import rendezvous
+
+    with _all_alive():
+        store, rank, _ = next(rendezvous("env://", timeout=_ALONE))
+        store = PrefixStore(_attempt(), store)
+        distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_ALONE)
     try:
-        yield World(distributed.get_rank(), distributed.get_world_size(), device)
+        group = distributed.new_group(timeout=_ANSWER_WITHIN)
+        yield World(distributed.get_rank(), distributed.get_world_size(), device, group)
     finally:
         distributed.destroy_process_group()
+
+
+def _attempt() -> str:
+    """A name for processes that torchrun started at once: on one machine, those it starts again use the same store.
+
+    They would find in it where the ones before them listened. Machines count for themselves, and get new stores.
+    """
+    return os.environ["TORCHELASTIC_RESTART_COUNT"] if os.environ.get("GROUP_WORLD_SIZE") == "1" else ""

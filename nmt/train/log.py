@@ -13,7 +13,7 @@ from typing import Any
 from tqdm import tqdm
 
 from nmt.errors import ConfigError
-from nmt.run_dir import RunDir, write_text
+from nmt.run_dir import RunDir, append_text, write_text
 
 
 class Log:
@@ -53,8 +53,7 @@ class Log:
 
     def _keep(self, text: str) -> None:
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-        with self.run.log.open("a", encoding="utf-8") as file:
-            file.write(f"{stamp} {text}\n")
+        append_text(self.run.log, f"{stamp} {text}\n")
 
     def record(self, kind: str, update: int, **values: float) -> None:
         """One JSON line in metrics.jsonl, and the same for TensorBoard."""
@@ -62,8 +61,7 @@ class Log:
             return
         finite = {name: value if math.isfinite(value) else None for name, value in values.items()}  # JSON has no NaN
         line = json.dumps({"kind": kind, "update": update, "time": round(time.time(), 3), **finite})
-        with self.run.metrics.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        append_text(self.run.metrics, line + "\n")
         if self._board is not None:
             for name, value in values.items():
                 self._board.add_scalar(f"{kind}/{name}", value, update)

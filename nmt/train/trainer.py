@@ -4,11 +4,10 @@ import math
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -28,36 +27,12 @@ from nmt.run_dir import RunDir
 from nmt.text.side import load_side
 from nmt.train.distributed import World
 from nmt.train.log import Log
+from nmt.train.origin import origin
+from nmt.train.progress import Progress
+from nmt.train.signals import Signals
 from nmt.train.update import Updated, Updater, learning_rate
 from nmt.train.validation import Validator
 from nmt.translate.translator import check_fits
-
-_BAD_IN_A_ROW = 5  # updates whose gradients are not finite, before training gives up
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where training stands; with the weights and the optimizer's state, all that resuming needs."""
-
-    update: int = 0
-    position: Position = field(default_factory=Position)
-    seconds: float = 0.0
-    best: str = ""  # the checkpoint that scored best
-    best_score: float = math.nan
-    since_best: int = 0  # validations
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values; NaN as None."""
-        values = asdict(self)
-        return values | {"best_score": None if math.isnan(self.best_score) else self.best_score}
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Progress":
-        """Undo `as_json`."""
-        score = values["best_score"]
-        return cls(
-            **values | {"position": Position(**values["position"]), "best_score": math.nan if score is None else score}
-        )
 
 
 class Trainer:
@@ -68,23 +43,23 @@ class Trainer:
         self.config, self.run, self.world = config, run, world
         self.src, self.tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
         self.fingerprints = (self.src.fingerprint(), self.tgt.fingerprint())
+        self.model = self._new_model()
+        precision = resolve_precision(config.train.precision, world.device)
+        self.updater = Updater(config.train, self.model, precision, world)
+        self.progress = Progress()
+        self.origin = origin(config, run)
+        warnings = self._resume()  # first of all: it notices files of the run that have changed
         self.corpus = ParallelCorpus(run.store("train"), self.fingerprints)
         lengths = self.corpus.lengths
         self.fitting = np.flatnonzero(((lengths > 0) & (lengths < config.model.max_length)).all(axis=1))
         self.lengths = lengths[self.fitting]
         if len(self.fitting) == 0:
             raise DataError(f"{run.store('train')}: no pair is shorter than model.max_length={config.model.max_length}")
-        self.model = self._new_model()
-        precision = resolve_precision(config.train.precision, world.device)
         self.validator = Validator(config, run, self.src, self.tgt, precision)
-        self.updater = Updater(config.train, self.model, precision, world)
-        self.progress = Progress()
-        warnings = self._resume()
         self.log = Log(run, config.train.updates, self.progress.update, not world.leads, config.train.tensorboard)
         for text in [*warnings, *self._introduction(precision)]:
             self.log.say(text)
-        self._signal = 0
-        self._bad_updates = 0
+        self.signals = Signals()
         self._since_log: list[Updated] = []
         self._log_time = time.monotonic()
 
@@ -106,7 +81,10 @@ class Trainer:
         if left_out:
             lines.append(f"{left_out:,} pairs are empty or longer than model.max_length and are left out")
         if len(self.validator) == 0:
-            lines.append("dev is empty: no validation, no early stopping; the last checkpoint counts as the best")
+            lines.append(
+                "dev is empty, or none of its pairs fits the model: no validation, no early stopping; "
+                "the last checkpoint counts as the best"
+            )
         if self.progress.update:
             lines.append(f"resuming after update {self.progress.update:,}")
         return lines
@@ -114,6 +92,7 @@ class Trainer:
     def _resume(self) -> list[str]:
         """Take up the last whole checkpoint; damaged ones after it are set aside. Gives a warning for each."""
         damaged: list[tuple[Path, str]] = []
+        warnings: list[str] = []
         for folder in reversed(checkpoint.steps(self.run)):
             try:
                 read = (
@@ -126,7 +105,7 @@ class Trainer:
             except ModelError as error:
                 damaged.append((folder, str(error)))
                 continue
-            self._take_up(folder, *read)
+            warnings = self._take_up(folder, *read)
             break
         else:
             if damaged:
@@ -135,10 +114,14 @@ class Trainer:
         if self.world.leads:
             for folder, _ in damaged:
                 checkpoint.set_aside(folder)
-        return [f"{error}; trying the one before" for _, error in damaged]
+        return [f"{error}; trying the one before" for _, error in damaged] + warnings
 
-    def _take_up(self, folder: Path, meta: Meta, weights: dict[str, Tensor], training: dict[str, Any]) -> None:
+    def _take_up(self, folder: Path, meta: Meta, weights: dict[str, Tensor], training: dict[str, Any]) -> list[str]:
         check_fits(folder, self.src, self.tgt)
+        if meta.origin.get("data", self.origin["data"]) != self.origin["data"]:
+            raise ModelError(
+                f"{self.run.store('train')}: is not what {folder} was trained on; restore it, or train with --overwrite"
+            )
         checkpoint.put_weights(self.model, weights, folder)
         self.updater.load_state(training)
         self.progress = Progress.from_json(meta.progress)
@@ -147,8 +130,12 @@ class Trainer:
             score = checkpoint.read_meta(marked).scores[self.config.train.early_stop]
             if self._better(score):
                 self.progress = replace(self.progress, best=marked.name, best_score=score)
-        elif self.progress.best and ours.is_dir() and self.world.leads:  # it may have been saved, but not yet marked
+        elif self.progress.best and not ours.is_dir():
+            self.progress = replace(self.progress, best="", best_score=math.nan)
+            return [f"{ours}: the best checkpoint has vanished; the best from now on takes its place"]
+        elif self.progress.best and self.world.leads:  # it may have been saved, but not yet marked
             checkpoint.mark_best(self.run, ours)
+        return []
 
     def train(self) -> Progress:
         """Train until updates, minutes or patience are used up, then average.
@@ -156,7 +143,7 @@ class Trainer:
         Raises Interrupted after a signal, once a checkpoint is written; UserError if the loss stays not finite.
         """
         started_at = self.progress.update
-        with self._catching_signals():
+        with self.signals.caught():
             for batches, tokens, position in self._groups():
                 if self._ended():
                     break
@@ -187,10 +174,13 @@ class Trainer:
             yield batches, tokens, group[-1][1]
 
     def _update(self, batches: list[Batch], tokens: int, position: Position) -> None:
-        start, update = time.monotonic(), self.progress.update + 1
+        start, update, room = time.monotonic(), self.progress.update + 1, self.updater.room.positions
         self.model.train()
         updated = self.updater.apply(update, batches, tokens)
-        self._check_finite(updated, update)
+        if self.updater.room.positions != room:
+            fits = self.updater.room.positions
+            self.log.say(f"update {update} did not fit in memory; larger batches are split at {fits} positions")
+        self._judge_health(updated, update)
         self._since_log.append(updated)
         seconds = self.progress.seconds + time.monotonic() - start
         self.progress = replace(self.progress, update=update, position=position, seconds=seconds)
@@ -199,23 +189,39 @@ class Trainer:
         validate, save = update % train.validate_every == 0, update % train.save_every == 0
         if validate or save:
             self._validate_and_save(validate)
-        if self.world.agree(self._signal != 0):
+        if self.world.agree(self.signals.received != 0):
             self._interrupt(saved=validate or save)
 
-    def _check_finite(self, updated: Updated, update: int) -> None:
-        if updated.applied:
-            self._bad_updates = 0
-        if updated.applied or self.updater.is_settling:
+    def _judge_health(self, updated: Updated, update: int) -> None:
+        """Raises UserError if going on makes no sense; later than the last good checkpoint there is then none."""
+        health = self.progress.health.after(update, updated, self.updater.is_settling)
+        if health.bad > self.progress.health.bad:
+            self.log.say(f"the gradient of update {update} is not finite (loss {updated.loss}); it changes nothing")
+        self.progress = replace(self.progress, health=health)
+        fault = health.fault(update)
+        if fault is None:
             return
-        self._bad_updates += 1
-        self.log.say(f"the gradient of update {update} is not finite (loss {updated.loss}); it changes nothing")
-        if self._bad_updates == _BAD_IN_A_ROW:
-            good = checkpoint.steps(self.run)
-            kept = f"the last good checkpoint is {good[-1]}" if good else "there is no checkpoint yet"
-            raise UserError(
-                f"{_BAD_IN_A_ROW} gradients in a row, up to update {update}, were not finite; {kept}; "
-                f"lower train.peak_lr or set train.precision=fp32"
-            )
+        good = self._good()
+        if self.world.leads:
+            self._go_back(good)
+        kept = f"the last good checkpoint is {good[-1]}" if good else "there is no good checkpoint yet"
+        raise UserError(self._for_all(f"{fault}; {kept}; lower train.peak_lr or set train.precision=fp32"))
+
+    def _for_all(self, text: str) -> str:
+        """What rank 0 says for all; the others end with nothing said."""
+        return text if self.world.leads else ""
+
+    def _good(self) -> list[Path]:
+        """The checkpoints after which a sound update shows that they are good, oldest first."""
+        sound = checkpoint.step_name(self.progress.health.sound)
+        return [path for path in checkpoint.steps(self.run) if path.name < sound]
+
+    def _go_back(self, good: list[Path]) -> None:
+        """Set aside what is not good, so that training resumes from what is, and translates with it."""
+        for folder in checkpoint.steps(self.run)[len(good) :]:
+            checkpoint.set_aside(folder)
+        if good and checkpoint.best(self.run) is None:
+            checkpoint.mark_best(self.run, good[-1])
 
     def _report(self) -> None:
         update, train = self.progress.update, self.config.train
@@ -256,7 +262,8 @@ class Trainer:
             name = checkpoint.step_name(self.progress.update)
             improved = False
             if validate and len(self.validator):
-                scores = self._validate(name)
+                scores, translations = self._measure(name)
+                self.validator.keep(name, translations)
                 improved = self._judge(name, scores)
             seconds = self.progress.seconds + time.monotonic() - start
             self.progress = replace(self.progress, seconds=seconds)
@@ -267,13 +274,13 @@ class Trainer:
         self.world.wait()
         self._log_time += time.monotonic() - start
 
-    def _validate(self, name: str) -> dict[str, float]:
-        scores, examples = self.validator.measure(self.model, name)
+    def _measure(self, name: str) -> tuple[dict[str, float], list[str]]:
+        scores, translations = self.validator.measure(self.model)
         self.log.record("dev" if name.startswith("step") else "average", self.progress.update, **scores)
         self.log.say(f"dev, {name}: {_shown(scores)}")
-        for example in examples:
+        for example in self.validator.examples(translations):
             self.log.say(f"    {example.source}\n      → {example.translation}\n      = {example.reference}")
-        return scores
+        return scores, translations
 
     def _judge(self, name: str, scores: dict[str, float]) -> bool:
         """Note whether this is the best so far."""
@@ -291,11 +298,12 @@ class Trainer:
         return math.isnan(best) or (score < best if self.config.train.early_stop == "loss" else score > best)
 
     def _save(self, name: str, scores: dict[str, float]) -> None:
-        meta = Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json())
+        meta = Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json(), self.origin)
         checkpoint.save(self.run, name, checkpoint.parameters_of(self.model), meta, self.updater.state())
 
     def _kept(self) -> list[Path]:
-        return [*self._planned()[-self.config.train.keep :], *checkpoint.steps(self.run)[-1:], *self._best_steps()]
+        newest = [*self._planned()[-self.config.train.keep :], *checkpoint.steps(self.run)[-1:]]
+        return [*newest, *self._good()[-1:], *self._best_steps()]
 
     def _planned(self) -> list[Path]:
         """The checkpoints that a run without interruptions has too, oldest first."""
@@ -317,7 +325,8 @@ class Trainer:
 
     def _metas(self) -> Iterator[tuple[Path, Meta]]:
         for path in checkpoint.steps(self.run):
-            yield path, checkpoint.read_meta(path)
+            with suppress(ModelError):  # a damaged one is of no use here, and named where it is needed
+                yield path, checkpoint.read_meta(path)
 
     def _average(self) -> None:
         """Average the last (or best) checkpoints, once; the mean becomes the best if it scores better on dev."""
@@ -331,10 +340,10 @@ class Trainer:
         try:
             mean = checkpoint.average(members)
             checkpoint.put_weights(self.model, mean, self.run.checkpoints)
-            scores = self._validate(name)
-        except BaseException:  # it is to be tried again
-            self.validator.output(name).unlink(missing_ok=True)
-            raise
+            scores, translations = self._measure(name)
+        except ModelError as error:
+            self.log.say(f"{error}; no average is made")
+            return
         finally:
             checkpoint.put_weights(self.model, trained, self.run.checkpoints)
         better = self._better(scores[train.early_stop])
@@ -342,8 +351,9 @@ class Trainer:
             f"the average of {len(members)} checkpoints is {'better' if better else 'no better'} than the best"
         )
         if better:
-            folder = checkpoint.save(self.run, name, mean, Meta(self.progress.update, self.fingerprints, scores))
-            checkpoint.mark_best(self.run, folder)
+            meta = Meta(self.progress.update, self.fingerprints, scores, origin=self.origin)
+            checkpoint.mark_best(self.run, checkpoint.save(self.run, name, mean, meta))
+        self.validator.keep(name, translations)  # last of all, since it says that this is done
 
     def _ended(self) -> bool:
         train, progress = self.config.train, self.progress
@@ -357,31 +367,14 @@ class Trainer:
         minutes = self.progress.seconds / 60
         return f"trained {self.progress.update:,} updates in {minutes:.1f} minutes; best: {best}  {_shown(scores)}"
 
-    @contextmanager
-    def _catching_signals(self) -> Iterator[None]:
-        """SIGINT, SIGTERM and SIGHUP end training after the update under way; a second one ends it at once."""
-
-        def note(number: int, _frame: FrameType | None) -> None:
-            if self._signal:
-                raise Interrupted("stopped at once; the work since the last checkpoint is lost", number)
-            self._signal = number
-
-        wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        caught = [n for n in wanted if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores SIGHUP, and means it
-        before = {number: signal.signal(number, note) for number in caught}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
     def _interrupt(self, saved: bool) -> None:
         if not saved:
             self._validate_and_save(validate=False)
         self.log.close()
-        number = self._signal or signal.SIGTERM
+        number = self.signals.received or signal.SIGTERM
         name = signal.Signals(number).name
-        raise Interrupted(f"{name}: saved after update {self.progress.update:,}; the same command resumes", number)
+        told = f"{name}: saved after update {self.progress.update:,}; the same command resumes"
+        raise Interrupted(self._for_all(told), number)
 
 
 def _shown(scores: dict[str, float]) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,6 +18,7 @@ from nmt.model.device import Precision, dtype_of
 from nmt.model.transformer import Transformer
 from nmt.train.distributed import World
 from nmt.train.loss import cross_entropy, logits_of
+from nmt.train.memory import Room, is_out_of_memory
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ def learning_rate(config: TrainConfig, d_model: int, update: int) -> float:
     return config.peak_lr * warm
 
 
-def seed_update(seed: int, update: int, rank: int) -> None:
-    """Set torch's chance, so that an update's dropout depends on nothing before it."""
-    digest = hashlib.blake2b(f"{seed} {update} {rank}".encode(), digest_size=8).digest()
+def seed_update(seed: int, update: int, number: int) -> None:
+    """Set torch's chance for a batch, counted over all ranks: its dropout depends on nothing before it."""
+    digest = hashlib.blake2b(f"{seed} {update} {number}".encode(), digest_size=8).digest()
     torch.manual_seed(int.from_bytes(digest) >> 1)
 
 
@@ -64,25 +66,29 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
 
 
 class Updater:
-    """Applies updates to a model; its state is the optimizer's (and, in fp16, the scaler's)."""
+    """Applies updates to a model; its state is the optimizer's, in fp16 the scaler's, and what fits in memory."""
 
     def __init__(self, config: TrainConfig, model: Transformer, precision: Precision, world: World) -> None:
         self.config, self.model, self.dtype, self.world = config, model, dtype_of(precision), world
         self.optimizer = make_optimizer(config, model)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=precision == "fp16")
+        self.room = Room()
 
     def apply(self, update: int, batches: Sequence[Batch], total_tokens: int) -> Updated:
         """Update number `update` (from 1) on this rank's batches.
 
         `total_tokens` counts the target tokens of all ranks, so that the gradient is that of the mean loss over all
-        of them, however they are split into batches and ranks. Not-finite gradients change nothing.
+        of them, however they are split into batches and ranks. Where it or the gradient is not finite, nothing changes.
+        What does not fit in memory is computed in smaller parts, from then on.
         """
-        seed_update(self.config.seed, update, self.world.rank)
-        loss = self._backward(batches, total_tokens)
+        while (loss := self._backward_if_it_fits(update, batches, total_tokens)) is None:
+            self.optimizer.zero_grad(set_to_none=True)
+            self.room.halve()
         self.world.sum_gradients(self.model)  # before unscaling: what is infinite on one rank is so on all
         self.scaler.unscale_(self.optimizer)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
-        applied = bool(torch.isfinite(norm))
+        loss = self.world.sum(loss)
+        applied = bool(torch.isfinite(norm)) and math.isfinite(loss)
         rate = learning_rate(self.config, self.model.config.d_model, update)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
@@ -90,16 +96,26 @@ class Updater:
             self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)
-        return Updated(self.world.sum(loss), float(norm), total_tokens, applied)
+        return Updated(loss, float(norm), total_tokens, applied)
 
-    def _backward(self, batches: Sequence[Batch], total_tokens: int) -> float:
+    def _backward_if_it_fits(self, update: int, batches: Sequence[Batch], total_tokens: int) -> float | None:
+        try:
+            return self._backward(update, batches, total_tokens)
+        except RuntimeError as error:  # it holds what is in memory, until this function ends
+            if not is_out_of_memory(error):
+                raise
+            return None
+
+    def _backward(self, update: int, batches: Sequence[Batch], total_tokens: int) -> float:
         loss = torch.zeros((), device=self.world.device)
         scale = self.scaler.scale(torch.tensor(1 / total_tokens, device=self.world.device))
-        for batch in batches:
-            logits = logits_of(self.model, batch, self.dtype)
-            gradient = torch.empty_like(logits)
-            loss += cross_entropy(logits.detach(), batch.labels, self.config.label_smoothing, gradient, scale)
-            logits.backward(gradient)
+        for number, batch in enumerate(batches):
+            seed_update(self.config.seed, update, number * self.world.size + self.world.rank)
+            for part in self.room.parts(batch):
+                logits = logits_of(self.model, part, self.dtype)
+                gradient = torch.empty_like(logits)
+                loss += cross_entropy(logits.detach(), part.labels, self.config.label_smoothing, gradient, scale)
+                logits.backward(gradient)
         return loss.item() / total_tokens
 
     @property
@@ -109,10 +125,12 @@ class Updater:
 
     def state(self) -> dict[str, object]:
         """What resuming needs."""
-        return {"optimizer": self.optimizer.state_dict(), "scaler": self.scaler.state_dict()}
+        states = {"optimizer": self.optimizer.state_dict(), "scaler": self.scaler.state_dict()}
+        return states | {"room": self.room.positions}
 
-    def load_state(self, state: dict[str, dict[str, object]]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Take up the state of `state()`."""
+        self.room.positions = state.get("room")
         self.optimizer.load_state_dict(state["optimizer"])
         if self.scaler.is_enabled() and state["scaler"]:
             self.scaler.load_state_dict(state["scaler"])

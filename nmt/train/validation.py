@@ -37,21 +37,31 @@ class Validator:
     def __init__(self, config: Config, run: RunDir, src: Side, tgt: Side, precision: Precision) -> None:
         self.config, self.run, self.src, self.tgt, self.precision = config, run, src, tgt, precision
         self.corpus = ParallelCorpus(run.store("dev"), (src.fingerprint(), tgt.fingerprint()))
+        lengths = self.corpus.lengths
+        self.fitting = np.flatnonzero(((lengths > 0) & (lengths < config.model.max_length)).all(axis=1))
         self.sources = list(read_lines(run.text("dev", src.language)))
         self.references = list(read_lines(run.text("dev", tgt.language)))
 
     def __len__(self) -> int:
-        return len(self.corpus)
+        """Pairs that the loss can be measured on: neither empty nor longer than the model."""
+        return len(self.fitting)
 
-    def measure(self, model: Transformer, name: str) -> tuple[dict[str, float], list[Example]]:
-        """Scores `loss`, `bleu`, `chrf`, and examples; the translations go to the file validation/`name`.zh."""
+    def measure(self, model: Transformer) -> tuple[dict[str, float], list[str]]:
+        """Scores `loss`, `bleu`, `chrf`, and the translations that they are of."""
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
         translator = Translator(model, self.src, self.tgt, search, self.precision)
         translations = [translation.text for translation in translator.translate(self.sources)]
-        write_text(self.output(name), "".join(text + "\n" for text in translations))
         scores = {"loss": self.loss(model), **values(translations, self.references, ("bleu", "chrf"))}
+        return scores, translations
+
+    def examples(self, translations: list[str]) -> list[Example]:
+        """A few of them, from all over dev."""
         chosen = np.linspace(0, len(self.sources) - 1, EXAMPLES, dtype=int)
-        return scores, [Example(self.sources[i], self.references[i], translations[i]) for i in chosen]
+        return [Example(self.sources[i], self.references[i], translations[i]) for i in chosen]
+
+    def keep(self, name: str, translations: list[str]) -> None:
+        """Write the translations by checkpoint `name` where people find them."""
+        write_text(self.output(name), "".join(text + "\n" for text in translations))
 
     def output(self, name: str) -> Path:
         """Where the translations by checkpoint `name` go."""
@@ -61,15 +71,13 @@ class Validator:
     def loss(self, model: Transformer) -> float:
         """Mean negative log-likelihood of a target token, in nats, without label smoothing.
 
-        Pairs longer than the model are left out.
+        Pairs that are empty or longer than the model are left out.
         """
         model.eval()
         device = next(model.parameters()).device
-        lengths = self.corpus.lengths
-        fitting = np.flatnonzero((lengths < model.config.max_length).all(axis=1))
         total, tokens = 0.0, 0
-        for batch_indices in plan_epoch(lengths[fitting], self.config.train.batch_tokens, 0, 0):
-            batch = load_batch(self.corpus, fitting[batch_indices]).to(device)
+        for batch_indices in plan_epoch(self.corpus.lengths[self.fitting], self.config.train.batch_tokens, 0, 0):
+            batch = load_batch(self.corpus, self.fitting[batch_indices]).to(device)
             logits = logits_of(model, batch, dtype_of(self.precision))
             total += float(cross_entropy(logits, batch.labels, 0.0))
             tokens += batch.tokens

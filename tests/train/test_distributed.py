@@ -12,6 +12,9 @@ import torch
 from conftest import TINY
 from safetensors.torch import load_file
 
+from nmt import checkpoint
+from nmt.run_dir import RunDir
+
 LOSS_TOLERANCE = 1e-5  # sums in another order
 
 
@@ -41,6 +44,7 @@ def test_two_ranks_equal_one_process_with_the_same_global_batch(corpus: Path, tm
         "train.log_every=1",
         "train.updates=8",
         "train.average=0",
+        "model.dropout=0.1",
     ]
     alone = [sys.executable, "-m", "nmt", *settings, "run_dir=alone", "train.accumulate=2"]
     torchrun = [
@@ -53,6 +57,11 @@ def test_two_ranks_equal_one_process_with_the_same_global_batch(corpus: Path, tm
     run(alone, tmp_path)
     run([*torchrun, "-m", "nmt", *settings, "run_dir=together"], tmp_path)
     assert losses(tmp_path / "together") == pytest.approx(losses(tmp_path / "alone"), rel=LOSS_TOLERANCE)
+    scores = [
+        checkpoint.read_meta(checkpoint.steps(RunDir(tmp_path / name))[-1]).scores for name in ("alone", "together")
+    ]
+    assert scores[1]["bleu"] == scores[0]["bleu"]
+    assert scores[1] == pytest.approx(scores[0], rel=LOSS_TOLERANCE)
     weights = [
         load_file(tmp_path / name / "checkpoints" / "step-00000008" / "model.safetensors")
         for name in ("alone", "together")

@@ -15,7 +15,9 @@ from nmt.errors import DataError, FormatError, Interrupted, ModelError, UserErro
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
 from nmt.train.loss import logits_of
-from nmt.train.trainer import Progress, Trainer
+from nmt.train.progress import Progress
+from nmt.train.signals import Signals
+from nmt.train.trainer import Trainer
 from nmt.train.update import Updater
 
 DROPOUT = ("model.dropout=0.1", "model.attention_dropout=0.1", "model.activation_dropout=0.1")
@@ -93,24 +95,28 @@ def test_a_finished_run_does_nothing_when_it_is_called_again(corpus: Path, tmp_p
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_a_signal_that_was_ignored_when_we_came_stays_ignored(corpus: Path, tmp_path: Path) -> None:
-    config = tiny_config(corpus, tmp_path / "run")
-    trainer = Trainer(config, ready(config), CPU)
+def test_a_signal_that_was_ignored_when_we_came_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with trainer._catching_signals():
+        with Signals().caught():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
     finally:
         signal.signal(signal.SIGHUP, before)
 
 
+def rewrite_meta(folder: Path, **changes: object) -> None:
+    """Change what a checkpoint says of itself, as a program would that writes such checkpoints."""
+    meta = json.loads((folder / checkpoint.META).read_text()) | changes
+    del meta["seal"]
+    (folder / checkpoint.META).write_text(json.dumps(meta | {"seal": checkpoint._seal(meta)}))
+
+
 def test_a_checkpoint_of_a_later_format_is_refused_and_left_alone(corpus: Path, tmp_path: Path) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
     folder = checkpoint.steps(run)[-1]
-    meta = json.loads((folder / checkpoint.META).read_text())
-    (folder / checkpoint.META).write_text(json.dumps(meta | {"format": 2}))
+    rewrite_meta(folder, format=2)
     with pytest.raises(FormatError, match="written in format 2, but this nmt reads 1"):
         Trainer(config, run, CPU)
     assert folder.is_dir()
@@ -226,9 +232,8 @@ def test_no_pickle_is_executed_even_if_its_checksum_is_right(
     monkeypatch.chdir(tmp_path)
     for name in (checkpoint.WEIGHTS, checkpoint.TRAINING):
         torch.save(Exploit(), folder / name)
-    meta = json.loads((folder / checkpoint.META).read_text())
-    meta["sha256"] = {name: checkpoint._checksum(folder / name) for name in meta["sha256"]}
-    (folder / checkpoint.META).write_text(json.dumps(meta))
+    names = (checkpoint.WEIGHTS, checkpoint.TRAINING)
+    rewrite_meta(folder, sha256={name: checkpoint._checksum(folder / name) for name in names})
     with pytest.raises(ModelError):
         checkpoint.load_weights(folder)
     with pytest.raises(ModelError):
@@ -252,7 +257,7 @@ def test_a_gradient_that_is_not_finite_changes_nothing_and_five_in_a_row_end_tra
     trainer = Trainer(config, ready(config), CPU)
     before = {name: p.clone() for name, p in checkpoint.parameters_of(trainer.model).items()}
     monkeypatch.setattr("nmt.train.update.logits_of", lambda *given: logits_of(*given) * math.nan)
-    with pytest.raises(UserError, match=r"5 gradients in a row, up to update 5, were .*; there is no"):
+    with pytest.raises(UserError, match=r"5 gradients in a row, up to update 5, were .*; there is no good"):
         trainer.train()
     assert_bit_identical(before, checkpoint.parameters_of(trainer.model))
     assert "it changes nothing" in capsys.readouterr().err
@@ -276,7 +281,7 @@ def test_early_stopping_waits_for_patience_and_stays_stopped(
     scores = iter([3.0, 2.0, 2.5, 2.6, 2.7])
     monkeypatch.setattr(
         "nmt.train.validation.Validator.measure",
-        lambda *_: ({"loss": next(scores), "bleu": 0.0, "chrf": 0.0}, []),
+        lambda self, _: ({"loss": next(scores), "bleu": 0.0, "chrf": 0.0}, self.references),
     )
     config = tiny_config(corpus, tmp_path / "run", "train.updates=1000", "train.patience=3", "train.average=0")
     run = train(config)
@@ -293,7 +298,7 @@ def test_the_average_is_kept_only_if_it_scores_better_on_dev(
     losses = iter([3.0, 2.0, better])
     monkeypatch.setattr(
         "nmt.train.validation.Validator.measure",
-        lambda *_: ({"loss": next(losses), "bleu": 0.0, "chrf": 0.0}, []),
+        lambda self, _: ({"loss": next(losses), "bleu": 0.0, "chrf": 0.0}, self.references),
     )
     run = train(tiny_config(corpus, tmp_path / "run"))
     assert checkpoint.best(run).name == best  # type: ignore[union-attr]

@@ -1,0 +1,56 @@
+"""What a checkpoint comes from: program, settings, data. Equal origins make equal parameters on equal machines."""
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from nmt import __version__
+from nmt.config import Config, dump
+from nmt.run_dir import RunDir
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def origin(config: Config, run: RunDir) -> dict[str, Any]:
+    """Versions, seed, and fingerprints of the configuration, the encoded train text and the source code."""
+    settings = {key: value for key, value in dump(config).items() if key != "run_dir"}
+    return {
+        "nmt": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "seed": config.train.seed,
+        "config": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
+        "data": _digest(run.store("train").iterdir()),
+        "source": _digest(_PACKAGE.rglob("*.py")),  # differs from the commit's where there are changes of one's own
+        "git": _commit(_PACKAGE.parent / ".git"),
+    }
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _commit(git: Path) -> str | None:
+    """The commit that is checked out, where the package lies in a git repository."""
+    try:
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        name = head.removeprefix("ref: ")
+        if name == head:
+            return head
+        if (git / name).is_file():
+            return (git / name).read_text(encoding="utf-8").strip()
+        packed = (git / "packed-refs").read_text(encoding="utf-8").splitlines()
+        return next((line.split()[0] for line in packed if line.endswith(f" {name}")), None)
+    except OSError:
+        return None

@@ -1,0 +1,126 @@
+"""Whatever ends a training, the next `nmt train` goes on, and the result is the same bit for bit.
+
+That each of SIGINT, SIGTERM and SIGHUP saves first, and that going on then gives the same, stands in
+tests/train/test_trainer.py; the same of Ctrl-C as users see it in tests/test_cli.py.
+"""
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import tiny_config, train, write_corpus
+from trainings import ENVIRONMENT, outcome, settings, the_rest, training, wait_for
+
+from nmt import checkpoint
+from nmt.errors import UserError
+from nmt.run_dir import RunDir, locked
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    return write_corpus(tmp_path / "corpus", train=60, dev=6, test=6)
+
+
+def killed_at_touches(corpus: Path, folder: Path, kills: int) -> None:
+    command = [sys.executable, str(HERE / "killed_at.py"), str(corpus), str(folder), str(kills)]
+    environment = ENVIRONMENT | {"PYTHONPATH": f"{HERE}:{HERE.parent}:{HERE.parent.parent}"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout.splitlines()[-1:] == [str(kills)], done.stdout + done.stderr
+
+
+def test_killed_a_dozen_times_at_touches_of_the_disk_nothing_is_lost(small: Path, tmp_path: Path) -> None:
+    killed_at_touches(small, tmp_path, 12)
+
+
+@pytest.mark.slow
+def test_killed_five_hundred_times_at_touches_of_the_disk_nothing_is_lost(small: Path, tmp_path: Path) -> None:
+    killed_at_touches(small, tmp_path, 500)
+
+
+@pytest.mark.slow
+def test_killed_a_hundred_times_at_random_moments_nothing_is_lost() -> None:
+    command = [sys.executable, str(HERE.parent.parent / "scripts" / "kill.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "100 of 100\n", done.stderr
+
+
+def test_a_second_interrupt_ends_it_at_once_and_the_last_checkpoint_is_gone_on_from(
+    corpus: Path, tmp_path: Path
+) -> None:
+    straight = train(tiny_config(corpus, tmp_path / "straight"))
+    config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
+    run = train(config)
+    endless = settings(corpus, run.path, "train.updates=20", "train.accumulate=100000")  # its next update never ends
+    with training(tmp_path, endless) as process:
+        wait_for(process, "resuming after update 10")
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.send_signal(signal.SIGINT)
+        assert "nmt: stopped at once; the work since the last checkpoint is lost" in the_rest(process)
+        assert process.wait() == 130
+    train(tiny_config(corpus, run.path))
+    assert outcome(run) == outcome(straight)
+
+
+def test_a_second_process_is_refused_until_the_first_is_dead_however_it_died(corpus: Path, tmp_path: Path) -> None:
+    run = RunDir(tmp_path / "run")
+    with training(tmp_path, settings(corpus, run.path, "train.updates=100000")) as process:
+        wait_for(process, "update 10/")
+        with pytest.raises(UserError, match=f"{run.path}: another process is at work in this run"), locked(run):
+            pass
+        process.kill()
+        process.wait()
+    with locked(run):
+        pass
+
+
+class Killed(BaseException):
+    """As SIGKILL: nothing that handles errors handles it."""
+
+
+def test_a_training_killed_while_it_averages_averages_again(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = {"straight": [3.0, 2.0, 1.0], "killed": [3.0, 2.0, 1.0, 1.0]}  # of two steps, and of their mean
+    monkeypatch.setattr(
+        "nmt.train.validation.Validator.measure",
+        lambda self, _: ({"loss": losses[self.run.path.name].pop(0), "bleu": 0.0, "chrf": 0.0}, self.references),
+    )
+    straight = train(tiny_config(corpus, tmp_path / "straight"))
+    config = tiny_config(corpus, tmp_path / "killed")
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "mark_best", lambda run, folder: die() if "average" in folder.name else None)
+        with pytest.raises(Killed):
+            train(config)
+    killed = train(config)
+    assert killed.best.read_text() == "average-00000020\n"
+    assert outcome(killed) == outcome(straight)
+
+
+def die() -> None:
+    raise Killed
+
+
+@pytest.mark.parametrize("whole", ["step-00000020", "old"])
+def test_a_checkpoint_written_anew_is_there_even_if_the_process_was_killed_between_two_renames(
+    whole: str, corpus: Path, tmp_path: Path
+) -> None:
+    run = train(tiny_config(corpus, tmp_path / "run"))
+    folder = checkpoint.steps(run)[-1]
+    before = outcome(run)
+    work = folder.with_name(f".{folder.name}.abcdefgh.part")
+    shutil.copytree(folder, work / folder.name)
+    folder.rename(work / "old")
+    if whole == "old":  # it was killed after the second rename instead: the old one is of no use
+        (work / folder.name).rename(folder)
+    with locked(run):
+        assert outcome(run) == before
+        assert not work.exists()

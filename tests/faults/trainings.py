@@ -1,0 +1,71 @@
+"""Trainings to break: as processes of their own, and what they leave."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from conftest import TINY
+
+from nmt import checkpoint
+from nmt.run_dir import RunDir
+
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+NMT = [sys.executable, "-m", "nmt"]
+
+
+def settings(corpus: Path, run: Path, *more: str) -> list[str]:
+    """What `nmt train` is to be called with for the little world."""
+    return [f"data.path={corpus}", f"run_dir={run}", *TINY, *more]
+
+
+@contextmanager
+def training(folder: Path, arguments: list[str], **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """`nmt train` at work, its stderr a pipe; it does not outlive the test."""
+    process = subprocess.Popen(
+        [*NMT, "train", *arguments], cwd=folder, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT | environment
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def wait_for(process: subprocess.Popen[str], text: str) -> None:
+    """Read the process's stderr up to a line with this text."""
+    assert process.stderr is not None
+    told = ""
+    for line in process.stderr:
+        told += line
+        if text in line:
+            return
+    raise AssertionError(f"it ended without '{text}':\n{told}")
+
+
+def the_rest(process: subprocess.Popen[str]) -> str:
+    """What the process says until it ends; it is killed if it does not."""
+    assert process.stderr is not None
+    patience = Timer(100, process.kill)
+    patience.start()
+    try:
+        return process.stderr.read()
+    finally:
+        patience.cancel()
+
+
+def outcome(run: RunDir) -> dict[str, Any]:
+    """All that a training leaves for its user, as bytes and values, without times."""
+    last = checkpoint.steps(run)[-1]
+    progress = dict(checkpoint.read_meta(last).progress)
+    del progress["seconds"]
+    best = checkpoint.best(run)
+    scores = None if best is None else checkpoint.read_meta(best).scores
+    files = [last / checkpoint.WEIGHTS, last / checkpoint.TRAINING, run.best, *run.validation.iterdir()]
+    return {"progress": progress, "scores": scores} | {str(f.relative_to(run.path)): f.read_bytes() for f in files}
