@@ -17,6 +17,10 @@ Count = Annotated[int, Field(ge=0)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 NonNegative = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
+# A configuration may come with a stranger's model: what it makes the program allocate has to end somewhere.
+Layers = Annotated[int, Field(gt=0, le=1000)]
+Width = Annotated[int, Field(gt=0, le=2**17)]
+Beams = Annotated[int, Field(gt=0, le=1000)]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
 
@@ -53,6 +57,7 @@ class DataConfig(Section):
     corpora: tuple[CorpusConfig, ...] = ()
     dev: CorpusConfig | None = None
     test: CorpusConfig | None = None
+    max_bytes: Positive = 2**36
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -103,11 +108,11 @@ class PrepareConfig(Section):
 class ModelConfig(Section):
     """The Transformer's shape."""
 
-    d_model: Positive = 512
+    d_model: Width = 512
     heads: Positive = 8
-    d_ff: Positive = 2048
-    encoder_layers: Positive = 6
-    decoder_layers: Positive = 6
+    d_ff: Width = 2048
+    encoder_layers: Layers = 6
+    decoder_layers: Layers = 6
     dropout: Rate = 0.1
     attention_dropout: Rate = 0.0
     activation_dropout: Rate = 0.0
@@ -121,7 +126,7 @@ class ModelConfig(Section):
     tie_embeddings: Literal["none", "target", "all"] = "target"
     scale: Literal["embedding", "output", "none"] = "embedding"
     init: Literal["xavier", "normal"] = "xavier"
-    max_length: Positive = 256
+    max_length: Width = 256
     src_vectors: str | None = None
     tgt_vectors: str | None = None
     freeze_vectors: bool = False
@@ -188,9 +193,9 @@ class SearchConfig(Section):
     """How a translation is looked for."""
 
     method: Literal["greedy", "beam", "sample"] = "beam"
-    beam_size: Positive = 5
+    beam_size: Beams = 5
     length_penalty: NonNegative = 1.0
-    max_ratio: AboveZero = 3.0
+    max_ratio: Annotated[float, Field(gt=0, le=1000)] = 3.0
     max_length: Positive | None = None
     n_best: Positive = 1
     temperature: AboveZero = 1.0

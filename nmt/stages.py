@@ -21,6 +21,7 @@ Say = Callable[[str], None]
 # Settings that change what is still to come, not what a run's checkpoints have already become.
 _FREE_SECTIONS = ("run_dir", "search", "evaluate")
 _FREE = {
+    "data.max_bytes",
     "prepare.workers",
     "train.average",
     "train.average_of",

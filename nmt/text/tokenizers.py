@@ -19,6 +19,7 @@ import sentencepiece
 from nmt.errors import ConfigError, ModelError
 
 SPACE = "▁"
+_STRETCH = 2000  # characters that jieba takes at a time: its search for unlisted words takes their number squared
 SAMPLED_LINES = 2_000_000  # of a larger corpus, so many train the sentencepiece model
 
 
@@ -89,7 +90,8 @@ class Jieba:
 
     def encode(self, text: str) -> list[str]:
         """Split into words."""
-        return [SPACE if word == " " else word for word in _segmenter().cut(text)]
+        parts = (text[start : start + _STRETCH] for start in range(0, len(text), _STRETCH))
+        return [SPACE if word == " " else word for part in parts for word in _segmenter().cut(part)]
 
     def decode(self, tokens: list[str]) -> str:
         """Join words: Chinese has no spaces but those that were tokens."""

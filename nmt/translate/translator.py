@@ -24,6 +24,7 @@ from nmt.translate.segments import split_long
 from nmt.translate.stepper import ModelStepper
 
 _WIDTH = 4  # positions: on a CPU a new shape costs more time than a little padding
+_LONGEST_TOKEN = 64  # characters, on average: to encode a line of megabytes only to see that it is long takes gigabytes
 _WORTH_A_THREAD = 500  # source tokens: a batch is not made smaller than that for the sake of another thread
 
 
@@ -69,7 +70,11 @@ class Translator:
     def _parts(self, line: str) -> list[str]:
         text = normalize(line, self.src.language)
         longest = self.model.config.max_length - 1  # EOS takes a position
-        return split_long(text, lambda part: len(self.src.encode(part)) <= longest) if text else []
+
+        def fits(part: str) -> bool:
+            return len(part) <= _LONGEST_TOKEN * longest and len(self.src.encode(part)) <= longest
+
+        return split_long(text, fits) if text else []
 
     def _translation(self, line: str, parts: list[NBest]) -> Translation:
         if not parts:
@@ -169,6 +174,8 @@ def load_translator(
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     check_fits(folder, src, tgt)
     where = resolve_device(device)
+    with torch.device("meta"):  # nothing is allocated before the configuration is seen to fit the weights
+        put_weights(Transformer(config.model, len(src.vocab), len(tgt.vocab)), weights, folder)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     put_weights(model, weights, folder)
     return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
