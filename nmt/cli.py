@@ -5,9 +5,9 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -21,7 +21,8 @@ from nmt.errors import ConfigError, DataError, UserError
 if TYPE_CHECKING:
     from nmt.config import Config
     from nmt.run_dir import RunDir
-    from nmt.translate.translator import Translation
+
+Translated = Callable[[list[str], int], str]  # of lines, the first of which has that number
 
 
 class Commands(typer.core.TyperGroup):
@@ -33,7 +34,7 @@ class Commands(typer.core.TyperGroup):
             return super().invoke(ctx)
         except UserError as error:
             for line in str(error).splitlines():
-                say(f"nmt: {line}")
+                say(f"nmt: {_printable(line)}")
             raise typer.Exit(error.exit_code) from None
         except BrokenPipeError:  # whoever read our output has gone: nobody is left to tell
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -62,6 +63,11 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def _printable(line: str) -> str:
+    """A message may quote a stranger's file: what would steer a terminal is shown instead."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
 def warn(text: str) -> None:
     """Tell of something that is wrong, but not the end; --quiet does not silence it."""
     say(f"nmt: warning: {text}")
@@ -75,13 +81,18 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Show the versi
 
 
 @app.command()
-def prepare(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False) -> None:
+def prepare(
+    config: opt.ConfigFile = None,
+    overrides: opt.Overrides = None,
+    overwrite: opt.Overwrite = False,
+    max_bytes: opt.MaxBytes = None,
+) -> None:
     """Clean the corpora; set dev and test aside."""
     from nmt import stages
     from nmt.config import load_config
     from nmt.run_dir import RunDir, locked
 
-    settings = load_config(config, overrides)
+    settings = load_config(config, _with(overrides, "data.max_bytes", max_bytes))
     with locked(RunDir(Path(settings.run_dir))):
         stages.run_prepare(settings, stages.claim(settings, overwrite), say)
 
@@ -103,7 +114,12 @@ def build_vocab(
 
 
 @app.command()
-def train(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False) -> None:
+def train(
+    config: opt.ConfigFile = None,
+    overrides: opt.Overrides = None,
+    overwrite: opt.Overwrite = False,
+    max_bytes: opt.MaxBytes = None,
+) -> None:
     """Train a model, or go on training it."""
     from nmt import stages
     from nmt.config import load_config
@@ -112,7 +128,7 @@ def train(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwr
     from nmt.train.distributed import world
     from nmt.train.trainer import Trainer
 
-    settings = load_config(config, overrides)
+    settings = load_config(config, _with(overrides, "data.max_bytes", max_bytes))
     run = RunDir(Path(settings.run_dir))
     with world(settings.train.device) as processes, locked(run) if processes.leads else nullcontext():
         resolve_precision(settings.train.precision, processes.device)  # before --overwrite deletes anything
@@ -128,6 +144,11 @@ def train(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwr
                 stages.remember(run)
 
 
+def _with(overrides: list[str] | None, setting: str, value: object) -> list[str]:
+    """The overrides, and that of an option where it is given."""
+    return [*(overrides or []), *([] if value is None else [f"{setting}={value}"])]
+
+
 @app.command()
 def translate(
     config: opt.ConfigFile = None,
@@ -141,6 +162,10 @@ def translate(
     batch_tokens: opt.BatchTokens = None,
     precision: opt.Precision = "auto",
     device: opt.Device = "auto",
+    output: opt.Output = None,
+    resume: opt.Resume = False,
+    overwrite: opt.OverwriteOutput = False,
+    invalid: opt.Invalid = opt.InvalidBytes.error,
     quiet: opt.Quiet = False,
 ) -> None:
     """Translate stdin to stdout: N lines in, N lines out."""
@@ -150,58 +175,55 @@ def translate(
     if beam_size is not None:
         settings.append(f"search.method={'greedy' if beam_size == 1 else 'beam'}")
 
+    if output is not None:
+        _refuse_unwritable(output, overwrite)
+    elif resume:
+        raise ConfigError("--resume needs --output FILE: what was written to a pipe is gone")
+
     from nmt.stages import find_run
+    from nmt.translate.formats import FORMATS
     from nmt.translate.translator import load_translator
+    from nmt.translate.unfinished import unfinished
+    from nmt.translate.windows import shown, windows
 
     found, run = find_run(model, config, [*(overrides or []), *settings])
     if output_format is opt.Format.text and found.search.n_best > 1:
         raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
     translator = load_translator(found, run, device, precision, warn)
-    numbers = count(1)
-    for window in _stdin_windows(quiet):
-        for translation in translator.translate(window):
-            sys.stdout.write(_FORMATS[output_format](next(numbers), translation))
-        sys.stdout.flush()
+
+    def translated(window: list[str], start: int) -> str:
+        results = enumerate(translator.translate(window), start)
+        return "".join(FORMATS[output_format](number, result) for number, result in results)
+
+    lines = _stdin_lines(invalid.value)
+    if output is None:
+        _to_stdout(lines, translated, quiet)
+    else:
+        with unfinished(output, f"{translator.fingerprint()} {output_format}", resume, overwrite) as part:
+            for window in shown(windows(part.remaining(lines)), quiet):
+                part.append(window, translated(window, part.lines + 1))
 
 
-def _stdin_windows(quiet: bool) -> Any:
-    """Lists of lines from stdin; a file's are full and shown by a progress bar, others are as they arrive."""
-    from tqdm import tqdm
-
-    from nmt.corpus.lines import decode_lines
-    from nmt.translate.windows import live_windows, windows
+def _stdin_lines(invalid: str = "error") -> Iterator[str]:
+    from nmt.corpus.lines import bounded_lines, decode_lines
 
     # A file object of its own: at exit Python would wait for sys.stdin's lock, which the reading thread holds.
-    lines = decode_lines(open(sys.stdin.fileno(), "rb", closefd=False), Path("stdin"))  # noqa: SIM115
-    if not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode):
-        if sys.stdin.isatty() and not quiet:
-            say("nmt: type English, a line at a time; Ctrl-D ends")
-        yield from live_windows(lines)
-        return
-    with tqdm(unit=" lines", file=sys.stderr, disable=quiet or not sys.stderr.isatty()) as bar:
-        for window in windows(lines):
-            yield window
-            bar.update(len(window))
+    file, name = open(sys.stdin.fileno(), "rb", closefd=False), Path("stdin")  # noqa: SIM115
+    return decode_lines(bounded_lines(file, name), name, "strict" if invalid == "error" else invalid)
 
 
-def _as_text(_number: int, translation: "Translation") -> str:
-    return translation.text + "\n"
+def _to_stdout(lines: Iterator[str], translated: Translated, quiet: bool) -> None:
+    """A file's lines many at a time, others as they arrive."""
+    from nmt.translate.windows import live_windows, shown, windows
 
-
-def _as_json(number: int, translation: "Translation") -> str:
-    n_best = [vars(candidate) for candidate in translation.n_best]
-    record = {"line": number, "source": translation.source, "translation": translation.text, "n_best": n_best}
-    return json.dumps(record, ensure_ascii=False) + "\n"
-
-
-def _as_scores(number: int, translation: "Translation") -> str:
-    """`line<TAB>score<TAB>log_prob<TAB>translation`, one for each of the n best."""
-    if not translation.n_best:
-        return f"{number}\t\t\t\n"
-    return "".join(f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best)
-
-
-_FORMATS = {opt.Format.text: _as_text, opt.Format.jsonl: _as_json, opt.Format.scores: _as_scores}
+    is_file = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+    if sys.stdin.isatty() and not quiet:
+        say("nmt: type English, a line at a time; Ctrl-D ends")
+    done = 0
+    for window in shown(windows(lines), quiet) if is_file else live_windows(lines):
+        sys.stdout.write(translated(window, done + 1))
+        sys.stdout.flush()
+        done += len(window)
 
 
 @app.command()
@@ -210,11 +232,10 @@ def typography(check: opt.Check = False, spacing: opt.Spacing = "keep") -> None:
     if spacing not in ("keep", "none", "space"):
         raise ConfigError(f"--spacing {spacing}: no such spacing; choose keep, none or space")
 
-    from nmt.corpus.lines import decode_lines
     from nmt.text import typography as rules
 
     found = False
-    for number, line in enumerate(decode_lines(sys.stdin.buffer, Path("stdin")), 1):
+    for number, line in enumerate(_stdin_lines(), 1):
         if not check:
             sys.stdout.write(rules.repair(line, cast(rules.Spacing, spacing)) + "\n")
             continue
@@ -351,7 +372,7 @@ def main() -> None:
     # oneDNN keeps compiled kernels by shape; torch's default of 1024 is too few for the batches of one epoch.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
     _open_closed_streams()
-    sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n", errors="backslashreplace")  # type: ignore[union-attr]
     app()
 
 

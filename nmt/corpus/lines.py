@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
 from nmt.errors import DataError
 from nmt.run_dir import replacing
@@ -23,7 +23,6 @@ from nmt.run_dir import replacing
 LONGEST_LINE = 2**24  # bytes
 MOST_UNZIPPED = 2**36  # bytes of one .gz: several times the largest open English–Chinese corpus
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-Invalid = Literal["error", "replace"]  # what becomes of bytes that are not UTF-8; the latter makes them U+FFFD
 
 
 class SentencePair(NamedTuple):
@@ -55,9 +54,10 @@ def bounded_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
         yield raw
 
 
-def decode_lines(raw_lines: Iterable[bytes], path: Path, invalid: Invalid = "error") -> Iterator[str]:
-    """Decode lines as they come; `path` is what to call them. Raises DataError for bytes that are not UTF-8.
+def decode_lines(raw_lines: Iterable[bytes], path: Path, errors: str = "strict") -> Iterator[str]:
+    """Decode lines as they come; `path` is what to call them; `errors` as for bytes.decode.
 
+    Raises DataError for bytes that are not UTF-8, unless `errors` makes them something else.
     UTF-16 is refused even where invalid bytes are to be replaced: hardly anything would be left of it.
     """
     offset = 0
@@ -68,7 +68,7 @@ def decode_lines(raw_lines: Iterable[bytes], path: Path, invalid: Invalid = "err
         if number == 1 and _looks_utf16(raw):
             raise DataError(_undecodable(path, number, offset, raw))
         try:
-            line = text.decode(errors="replace" if invalid == "replace" else "strict")
+            line = text.decode(errors=errors)
         except UnicodeDecodeError as error:
             start = offset + len(raw) - len(text) + error.start
             raise DataError(_undecodable(path, number, start, raw)) from None

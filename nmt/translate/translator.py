@@ -1,5 +1,6 @@
 """Lines in, translations out, in input order. Shapes: B sentences, S source positions."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
@@ -59,6 +60,14 @@ class Translator:
     def __init__(self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision) -> None:
         self.model, self.src, self.tgt, self.search = _cast(model, dtype_of(precision)), src, tgt, search
         self.device = next(model.parameters()).device
+
+    def fingerprint(self) -> str:
+        """A hash that is equal where the translations of every text are: of weights, vocabularies and search."""
+        told = (self.search.model_dump_json(), self.src.fingerprint(), self.tgt.fingerprint(), str(self.model.dtype))
+        digest = hashlib.sha256("\n".join(told).encode())
+        for parameter in self.model.parameters():
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        return digest.hexdigest()
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
         """Translate lines, sorted by length within; the order out is the order in."""

@@ -4,10 +4,13 @@ A window is a number of lines, fewer if they are long: a line of megabytes takes
 nor the lines that wait for it take more memory than some long lines do.
 """
 
+import sys
 from collections.abc import Iterable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Semaphore, Thread
 from time import monotonic
+
+from tqdm import tqdm
 
 from nmt.errors import UserError
 
@@ -65,6 +68,14 @@ def live_windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]
             raise item
         if item is None:
             return
+
+
+def shown(windows: Iterable[list[str]], quiet: bool) -> Iterator[list[str]]:
+    """The same windows, with a progress bar if stderr is a terminal."""
+    with tqdm(unit=" lines", file=sys.stderr, disable=quiet or not sys.stderr.isatty()) as bar:
+        for window in windows:
+            yield window
+            bar.update(len(window))
 
 
 def _room(line: str, size: int) -> int:
