@@ -281,7 +281,7 @@ def evaluate(
         _refuse("--hyp is scored as it is", {"--src": src, "--model": model, "--output": output})
         judged = _given(hyp, ref, config, overrides)
     else:
-        judged = _translated(src, ref, _find(config, model, overrides), device, precision)
+        judged = _translated(src, ref, _find(config, model, overrides, history), device, precision)
     if output is not None:
         write_text(output, "".join(line + "\n" for line in judged.hypotheses))
     metrics = list(dict.fromkeys([*judged.settings.evaluate.metrics, *floors]))
@@ -354,10 +354,15 @@ def _translated(
     return _Judged(settings, hypotheses, references, about)
 
 
-def _find(config: Path | None, model: Path | None, overrides: list[str] | None) -> "tuple[Config, RunDir]":
-    from nmt.stages import find_run
+def _find(
+    config: Path | None, model: Path | None, overrides: list[str] | None, history: Path | None
+) -> "tuple[Config, RunDir]":
+    from nmt.stages import find_run, refuse_escape
 
-    return find_run(model, config, overrides or [])
+    found, run = find_run(model, config, overrides or [])
+    if not (history or config or any(override.startswith("evaluate.history=") for override in overrides or [])):
+        refuse_escape(run, found.evaluate.history)
+    return found, run
 
 
 def _refuse(why: str, options: dict[str, Path | None]) -> None:

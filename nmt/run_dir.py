@@ -18,6 +18,7 @@ SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 SideName = Literal["src", "tgt"]
 SIDES: tuple[SideName, SideName] = ("src", "tgt")
 LATEST = Path("runs") / "latest"
+_LARGEST = 2**28  # bytes of a file that is read at once; a small archive may hold an endless one, as a hole
 
 
 @dataclass(frozen=True)
@@ -92,15 +93,23 @@ class RunDir:
 def locked(run: RunDir) -> Iterator[None]:
     """Keep a second process from training in the same run. The system frees the lock of a process that dies.
 
-    Raises UserError if another process holds it.
+    Raises UserError if another process holds it, or if what would be written might land outside the folder.
     """
     run.path.mkdir(parents=True, exist_ok=True)
+    if link := next((path for path in run.path.rglob("*") if path.is_symlink()), None):
+        raise UserError(f"{link}: a link, through which files elsewhere would be written; put a file or folder there")
     with (run.path / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{run.path}: another process is at work in this run; wait for it, or stop it") from None
         yield
+
+
+def refuse_strange(run: RunDir) -> None:
+    """Raise ModelError for a pipe or a device among a run's files, which might be read for ever."""
+    if strange := next((path for path in run.path.rglob("*") if not (path.is_file() or path.is_dir())), None):
+        raise ModelError(f"{strange}: neither a file nor a folder; a run holds nothing else: take it out")
 
 
 @contextmanager
@@ -150,9 +159,16 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file. Raises ModelError for one that is larger than any that a run needs, OSError as usual."""
+    if path.stat().st_size > _LARGEST:
+        raise ModelError(f"{path}: larger than {_LARGEST:,} bytes; no file of this kind is")
+    return path.read_bytes()
+
+
 def read_json(path: Path) -> Any:
     """Read JSON written by `write_json`. Raises ModelError if the file is damaged, OSError if it is missing."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        return json.loads(read_bytes(path).decode())
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: damaged ({error}); delete it and run the command again") from None

@@ -14,7 +14,7 @@ from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
 from nmt.errors import ConfigError, ModelError
-from nmt.run_dir import LATEST, SIDES, RunDir, write_text
+from nmt.run_dir import LATEST, SIDES, RunDir, refuse_strange, write_text
 
 Say = Callable[[str], None]
 
@@ -167,10 +167,20 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> t
     if not run.config.is_file():
         train = "nmt train" if config is None else f"nmt train --config {config}"
         raise ModelError(f"{run.path}: not a run folder (no config.yaml); run {train}, or name one with --model")
+    refuse_strange(run)
     trained = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
     if asked is not None:
         trained = trained.model_copy(update={"search": asked.search, "evaluate": asked.evaluate})
     return trained, run
+
+
+def refuse_escape(run: RunDir, history: str | None) -> None:
+    """Raise ConfigError where a run, which may be a stranger's, names a file elsewhere that would be written."""
+    if history and (Path(history).is_absolute() or ".." in Path(history).parts):
+        raise ConfigError(
+            f"{run.config}: evaluate.history={history} leads out of this folder; give --config FILE, or "
+            "--history FILE, if it is meant"
+        )
 
 
 def _locate(model: Path | None, asked: Config | None) -> RunDir:

@@ -15,7 +15,7 @@ from typing import Any
 from nmt.config import Config
 from nmt.corpus.clean import Clean, Cleaner
 from nmt.corpus.draw import Draw, Winner
-from nmt.corpus.lines import open_text, read_lines, writing_pairs
+from nmt.corpus.lines import SentencePair, open_text, read_lines, writing_pairs
 from nmt.corpus.parallel import map_chunks
 from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
 from nmt.errors import DataError, UserError
@@ -82,10 +82,14 @@ def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
 
 def _read(sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int) -> Iterator[Clean]:
     numbered = ((number, pair) for number, source in enumerate(sources) for pair in source.pairs())
-    for outcomes, kept in map_chunks(cleaner, numbered, workers):
+    for outcomes, kept in map_chunks(cleaner, numbered, workers, _size):
         for (number, outcome), count in outcomes.items():
             ledger[number][outcome] += count
         yield from kept
+
+
+def _size(numbered: tuple[int, SentencePair]) -> int:
+    return sum(map(len, numbered[1]))
 
 
 def _copy(pairs: Iterable[Clean], write: Write) -> set[int]:

@@ -26,6 +26,7 @@ class ParallelCorpus:
 
     def __init__(self, path: Path, fingerprints: tuple[str, str] | None = None) -> None:
         """Open a store. Raises ModelError if it is damaged or was encoded with other vocabularies."""
+        self._path = path
         try:
             meta = read_json(path / "meta.json")
             self.fingerprints: tuple[str, str] = (meta["src"], meta["tgt"])
@@ -34,7 +35,7 @@ class ParallelCorpus:
             shape = (meta["pairs"] + 1, 2)
             whole = self._offsets.dtype == np.int64 and self._offsets.shape == shape
             whole = whole and self._offsets[-1].tolist() == [len(ids) for ids in self._ids]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except Exception as error:  # numpy raises whatever the damage leads it into
             raise ModelError(f"{path}: missing or damaged ({error}); run nmt build-vocab again") from None
         if not whole:
             raise ModelError(f"{path}: its files do not fit together; run nmt build-vocab again")
@@ -50,9 +51,11 @@ class ParallelCorpus:
 
     @property
     def lengths(self) -> Int32:
-        """Count the tokens of each sentence, int32 [N, 2]."""
-        lengths: Int32 = np.diff(self._offsets, axis=0).astype(np.int32)
-        return lengths
+        """Count the tokens of each sentence, int32 [N, 2]. Raises ModelError if the offsets cannot be true."""
+        lengths: Int32 = np.diff(self._offsets, axis=0, prepend=np.int64(0)).astype(np.int32)
+        if lengths.min() < 0 or lengths[0].any():
+            raise ModelError(f"{self._path}: its sentences overlap; run nmt build-vocab again")
+        return lengths[1:]
 
 
 def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import sentencepiece
 
 from nmt.errors import ConfigError, ModelError
+from nmt.run_dir import read_bytes
 
 SPACE = "▁"
 _STRETCH = 2000  # characters that jieba takes at a time: its search for unlisted words takes their number squared
@@ -224,6 +225,6 @@ def load_tokenizer(name: str, pieces: Path) -> Tokenizer:
     if name != "sentencepiece":
         return TOKENIZERS[name]()
     try:
-        return SentencePiece(pieces.read_bytes(), str(pieces))
+        return SentencePiece(read_bytes(pieces), str(pieces))
     except FileNotFoundError:
         raise ModelError(f"{pieces}: missing; run nmt build-vocab") from None

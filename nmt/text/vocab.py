@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from nmt.errors import ModelError
-from nmt.run_dir import write_text
+from nmt.run_dir import read_bytes, write_text
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>")
@@ -107,7 +107,7 @@ class Vocab:
 
 def _whole_lines(path: Path) -> list[str]:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; run nmt build-vocab") from None
     try:
