@@ -391,7 +391,7 @@ def fuzz(name: str, inputs: int, seed: int) -> bool:
     process = context.Process(target=attack, args=(name, inputs, seed, folder, told))
     process.start()
     process.join()
-    outcome = ("crash", f"the process ended with {process.exitcode}") if told.empty() else told.get()
+    outcome: Any = ("crash", f"the process ended with {process.exitcode}") if told.empty() else told.get()
     if outcome[0] == "done":
         right, refused, memory = outcome[1:]
         print(f"{name:<14} | {inputs:>7,} | {right:>7,} | {refused:>7,} | {memory:>5,} MB", flush=True)

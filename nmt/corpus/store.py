@@ -7,6 +7,7 @@ sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprin
 from collections.abc import Iterable
 from itertools import chain, islice
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -52,10 +53,10 @@ class ParallelCorpus:
     @property
     def lengths(self) -> Int32:
         """Count the tokens of each sentence, int32 [N, 2]. Raises ModelError if the offsets cannot be true."""
-        lengths: Int32 = np.diff(self._offsets, axis=0, prepend=np.int64(0)).astype(np.int32)
-        if lengths.min() < 0 or lengths[0].any():
+        lengths = np.diff(self._offsets, axis=0)
+        if self._offsets[0].any() or (len(lengths) and lengths.min() < 0):
             raise ModelError(f"{self._path}: its sentences overlap; run nmt build-vocab again")
-        return lengths[1:]
+        return cast(Int32, lengths.astype(np.int32))
 
 
 def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:
