@@ -36,6 +36,7 @@ from nmt.corpus.store import ParallelCorpus, write_store
 from nmt.errors import UserError
 from nmt.model.vectors import read_vectors
 from nmt.run_dir import RunDir, read_json
+from nmt.text.normalize import normalize
 from nmt.text.tokenizers import load_tokenizer, train_sentencepiece
 from nmt.text.vocab import Vocab, build_vocab
 from nmt.train.log import _forget_after
@@ -154,10 +155,10 @@ def make_aligned(folder: Path) -> list[Path]:
 
 
 def right_pairs(pairs: Iterator[SentencePair]) -> None:
-    """No line feed, nothing that UTF-8 cannot write."""
+    """Text that UTF-8 can write, and that is one line once it is normalised."""
     for pair in pairs:
-        assert "\n" not in pair.src + pair.tgt
-        (pair.src + pair.tgt).encode()
+        for text in pair:
+            assert "\n" not in normalize(text, "en").encode().decode()
 
 
 def make_gz(folder: Path) -> list[Path]:
