@@ -70,6 +70,10 @@ _TOKENS += [b"!!python/object/apply:os.system ['true']", b"&a [x, x, x, x, x, x,
 _TOKENS += [b'"\\e[31m"', *b"nan -1 1e999 &a[*a] *a 2001-13-45 18446744073709551616 ../../x null true '".split()]
 
 
+class HangError(BaseException):
+    """Not an Exception, so that what reads a file does not take it for a fault of the file."""
+
+
 @dataclass(frozen=True)
 class Format:
     """Good files of one kind, and how they are read; `read` raises AssertionError for a result that is not right."""
@@ -347,7 +351,7 @@ def damaged(data: bytes, chance: Random) -> bytes:
 
 def too_slow(_signal: int, _frame: FrameType | None) -> None:
     """Called by the alarm."""
-    raise TimeoutError(f"more than {SECONDS} seconds")
+    raise HangError(f"more than {SECONDS} seconds")
 
 
 def attack(name: str, inputs: int, seed: int, folder: Path, told: Any) -> None:
@@ -357,31 +361,42 @@ def attack(name: str, inputs: int, seed: int, folder: Path, told: Any) -> None:
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, 2)  # sentencepiece writes its messages there
     signal.signal(signal.SIGALRM, too_slow)
+    right, before = 0, peak_memory()
+    try:
+        for is_right in trials(name, inputs, seed, folder):
+            right += is_right
+            signal.alarm(SECONDS)
+            assert peak_memory() - before < MOST_MEMORY, "more than 1 GB"
+    except BaseException as error:
+        told.put(("crash", f"{type(error).__name__}: {error}"[:500]))
+    else:
+        told.put(("done", right, inputs - right, peak_memory() // 2**20))
+
+
+def trials(name: str, inputs: int, seed: int, folder: Path) -> Iterator[bool]:
+    """Damage and read, so many times; gives whether a result came of it, or else a message. Other errors go through."""
     chance, form = Random(f"{seed} {name}"), FORMATS[name]
     good = {path: path.read_bytes() for path in form.make(folder)}
     others = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path not in good}
     form.read(folder)  # what is whole is read
-    before, right, refused = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, 0, 0
     for _ in range(inputs):
         for path, data in others.items():
             path.write_bytes(data)
         target = chance.choice(list(good))
         for path, data in good.items():
             path.write_bytes(damaged(data, chance) if path == target else data)
-        signal.alarm(SECONDS)
+        said = "right"
         try:
             form.read(folder)
-            right += 1
         except UserError as error:
-            refused += bool(str(error))
-        except BaseException as error:
-            told.put(("crash", f"{type(error).__name__}: {error}"[:500]))
-            return
-        signal.alarm(0)
-        if (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 > MOST_MEMORY:
-            told.put(("crash", "more than 1 GB"))
-            return
-    told.put(("done", right, refused, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) // 1024))
+            said = str(error)
+        assert said, "an error that says nothing"
+        yield said == "right"
+
+
+def peak_memory() -> int:
+    """The most bytes that this process ever held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def fuzz(name: str, inputs: int, seed: int) -> bool:

@@ -8,17 +8,18 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from nmt.errors import ConfigError, DataError, ModelError
+from nmt.errors import ConfigError, DataError, ModelError, UserError
 from nmt.run_dir import RunDir, locked, read_json, replacing, sync, write_json
 
 
 class Unfinished:
     """The translations of the first `lines` lines of an input, in the open file `text`."""
 
-    def __init__(self, folder: Path, made_with: str, done: dict[str, Any], text: IO[bytes]) -> None:
+    def __init__(self, folder: Path, made_with: str, done: dict[str, Any], text: FileIO) -> None:
         """Take up what `done` says; bytes of `text` beyond that are of a window that was not finished."""
         self.folder, self.made_with, self.lines = folder, made_with, done["lines"]
         self._told, self._input = done["input"], hashlib.sha256()
@@ -43,8 +44,13 @@ class Unfinished:
 
     def append(self, lines: list[str], translations: str) -> None:
         """Add what was made of the next lines, and have it on the disk."""
-        self._text.write(translations.encode())
-        self._text.flush()
+        rest = translations.encode()
+        try:
+            while rest:  # a disk that is nearly full takes a part, and refuses the rest
+                rest = rest[self._text.write(rest) :]
+        except OSError as error:
+            reason = f"cannot be written ({error.strerror}); mend that, then go on with --resume"
+            raise UserError(f"{self.folder}: {reason}") from None
         sync(self.folder / "text")
         self.lines += len(lines)
         self._input.update("".join(line + "\n" for line in lines).encode())
@@ -73,7 +79,7 @@ def unfinished(output: Path, made_with: str, resume: bool, overwrite: bool) -> I
             )
         if done["lines"] and done["made_with"] != made_with:
             raise ConfigError(f"{folder}: made with another model, search or format; give the same, or --overwrite it")
-        with (folder / "text").open("ab") as text:
+        with (folder / "text").open("ab", buffering=0) as text:
             yield Unfinished(folder, made_with, done, text)
         with replacing(output) as whole:
             (folder / "text").rename(whole)
