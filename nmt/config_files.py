@@ -148,8 +148,15 @@ def explain(error: ValidationError, schema: type[BaseModel], settings: Mapping) 
             lines.append(f"{place}: '{name}' is missing")
         else:
             wanted = problem["msg"][0].lower() + problem["msg"][1:]
-            lines.append(f"{place}: {name}={_SHORT.repr(problem['input'])}: {wanted}")
+            lines.append(f"{place}: {name}={_shown(problem['input'])}: {wanted}")
     return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return "…"
 
 
 def _place_of(message: str, settings: Mapping) -> str:

@@ -46,8 +46,11 @@ def from_cron(command: list[object], home: Path) -> subprocess.CompletedProcess[
 
 def test_evaluating_needs_no_environment_and_says_nothing(trained: RunDir, tmp_path: Path) -> None:
     history, before = tmp_path / "scores.jsonl", files(trained.path)
+    reference = tmp_path / "other.zh"  # a translation that is the reference is warned of, even with --quiet
+    reference.write_text(trained.text("test", "zh").read_text().replace("。", "！", 1))
+    test_set = ["--src", trained.text("test", "en"), "--ref", reference]
     gate = ["--fail-under", "bleu=5", "--history", history]
-    done = from_cron([*NMT, "evaluate", "-m", trained.path, "--quiet", *gate], tmp_path / "home")
+    done = from_cron([*NMT, "evaluate", "-m", trained.path, "--quiet", *test_set, *gate], tmp_path / "home")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert json.loads(history.read_text())["scores"]["bleu"]["value"] > 5
     assert files(trained.path) == before
