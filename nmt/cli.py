@@ -92,7 +92,7 @@ def prepare(
     from nmt.config import load_config
     from nmt.run_dir import RunDir, locked
 
-    settings = load_config(config, _with(overrides, "data.max_bytes", max_bytes))
+    settings = load_config(config, _with(overrides, {"data.max_bytes": max_bytes}))
     with locked(RunDir(Path(settings.run_dir))):
         stages.run_prepare(settings, stages.claim(settings, overwrite), say)
 
@@ -128,7 +128,7 @@ def train(
     from nmt.train.distributed import world
     from nmt.train.trainer import Trainer
 
-    settings = load_config(config, _with(overrides, "data.max_bytes", max_bytes))
+    settings = load_config(config, _with(overrides, {"data.max_bytes": max_bytes}))
     run = RunDir(Path(settings.run_dir))
     with world(settings.train.device) as processes, locked(run) if processes.leads else nullcontext():
         resolve_precision(settings.train.precision, processes.device)  # before --overwrite deletes anything
@@ -144,9 +144,9 @@ def train(
                 stages.remember(run)
 
 
-def _with(overrides: list[str] | None, setting: str, value: object) -> list[str]:
-    """The overrides, and that of an option where it is given."""
-    return [*(overrides or []), *([] if value is None else [f"{setting}={value}"])]
+def _with(overrides: list[str] | None, options: dict[str, object]) -> list[str]:
+    """The overrides, and those settings for which there is an option that was given."""
+    return [*(overrides or []), *(f"{setting}={value}" for setting, value in options.items() if value is not None)]
 
 
 @app.command()
@@ -169,31 +169,28 @@ def translate(
     quiet: opt.Quiet = False,
 ) -> None:
     """Translate stdin to stdout: N lines in, N lines out."""
-    options = {"beam_size": beam_size, "n_best": n_best, "length_penalty": length_penalty}
+    method = None if beam_size is None else "greedy" if beam_size == 1 else "beam"
+    options = {"beam_size": beam_size, "method": method, "n_best": n_best, "length_penalty": length_penalty}
     options |= {"max_length": max_length, "batch_tokens": batch_tokens}
-    settings = [f"search.{name}={value}" for name, value in options.items() if value is not None]
-    if beam_size is not None:
-        settings.append(f"search.method={'greedy' if beam_size == 1 else 'beam'}")
-
+    settings = _with(overrides, {f"search.{name}": value for name, value in options.items()})
     if output is not None:
         _refuse_unwritable(output, overwrite)
     elif resume:
         raise ConfigError("--resume needs --output FILE: what was written to a pipe is gone")
 
     from nmt.stages import find_run
-    from nmt.translate.formats import FORMATS
+    from nmt.translate.formats import written
     from nmt.translate.translator import load_translator
     from nmt.translate.unfinished import unfinished
     from nmt.translate.windows import shown, windows
 
-    found, run = find_run(model, config, [*(overrides or []), *settings])
+    found, run = find_run(model, config, settings)
     if output_format is opt.Format.text and found.search.n_best > 1:
         raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
     translator = load_translator(found, run, device, precision, warn)
 
     def translated(window: list[str], start: int) -> str:
-        results = enumerate(translator.translate(window), start)
-        return "".join(FORMATS[output_format](number, result) for number, result in results)
+        return written(output_format, translator.translate(window), start)
 
     lines = _stdin_lines(invalid.value)
     if output is None:

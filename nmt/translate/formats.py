@@ -1,7 +1,7 @@
 """What is written for a line that was translated, as text with its line ends."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nmt.translate.translator import Translation
 
@@ -26,3 +26,8 @@ def as_scores(number: int, translation: Translation) -> str:
 
 
 FORMATS: dict[str, Callable[[int, Translation], str]] = {"text": as_text, "jsonl": as_json, "scores": as_scores}
+
+
+def written(form: str, translations: Sequence[Translation], start: int) -> str:
+    """What is written for lines, the first of which has the number `start`."""
+    return "".join(FORMATS[form](number, translation) for number, translation in enumerate(translations, start))
