@@ -98,6 +98,7 @@ def locked(run: RunDir) -> Iterator[None]:
     run.path.mkdir(parents=True, exist_ok=True)
     if link := next((path for path in run.path.rglob("*") if path.is_symlink()), None):
         raise UserError(f"{link}: a link, through which files elsewhere would be written; put a file or folder there")
+    refuse_strange(run)
     with (run.path / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -127,7 +128,7 @@ def replacing(path: Path) -> Iterator[Path]:
         if part.is_dir() and path.is_dir():
             path.replace(work / "old")
         part.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -140,7 +141,8 @@ def sync(path: Path) -> None:
                 os.fsync(opened.fileno())
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
+    """Push to the disk which files a folder holds."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import ConfigError, DataError, ModelError, UserError
-from nmt.run_dir import RunDir, locked, read_json, replacing, sync, write_json
+from nmt.run_dir import RunDir, locked, read_json, sync, sync_folder, write_json
 
 
 class Unfinished:
@@ -81,8 +81,8 @@ def unfinished(output: Path, made_with: str, resume: bool, overwrite: bool) -> I
             raise ConfigError(f"{folder}: made with another model, search or format; give the same, or --overwrite it")
         with (folder / "text").open("ab", buffering=0) as text:
             yield Unfinished(folder, made_with, done, text)
-        with replacing(output) as whole:
-            (folder / "text").rename(whole)
+        (folder / "text").replace(output)
+        sync_folder(output.parent)
         shutil.rmtree(folder)
 
 

@@ -229,6 +229,8 @@ def test_a_pipe_or_a_device_in_a_run_is_not_waited_for(stranger: RunDir, name: s
     os.mkfifo(path)
     with pytest.raises(ModelError, match=f"{name}: neither a file nor a folder"):
         find_run(stranger.path, None, [])
+    with pytest.raises(ModelError, match=f"{name}: neither a file nor a folder"), locked(stranger):
+        pass
     path.unlink()
     path.symlink_to("/dev/zero")
     with pytest.raises(ModelError, match=f"{name}: neither a file nor a folder"):
