@@ -137,7 +137,7 @@ def _refuse_inflated(path: Path) -> None:
 
 
 def put_weights(model: nn.Module, weights: dict[str, Tensor], origin: Path) -> None:
-    """Copy weights into a model. Raises ModelError naming the first key that is missing, foreign or misshapen."""
+    """Copy weights into a model. Raises ModelError naming the first key that is missing, foreign or not fit for it."""
     wanted = parameters_of(model)
     for key in [*wanted, *weights]:
         if key not in weights or key not in wanted:
@@ -146,6 +146,8 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor], origin: Path) -> N
         if weights[key].shape != wanted[key].shape:
             have, want = list(weights[key].shape), list(wanted[key].shape)
             raise ModelError(f"{origin}: '{key}' has shape {have}, the configuration makes it {want}")
+        if not (weights[key].is_floating_point() and weights[key].isfinite().all()):
+            raise ModelError(f"{origin}: '{key}' holds what is no number; take another checkpoint")
     for key, tensor in wanted.items():
         tensor.copy_(weights[key])
 

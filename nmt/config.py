@@ -194,11 +194,11 @@ class SearchConfig(Section):
 
     method: Literal["greedy", "beam", "sample"] = "beam"
     beam_size: Beams = 5
-    length_penalty: NonNegative = 1.0
+    length_penalty: Annotated[float, Field(ge=0, le=10)] = 1.0
     max_ratio: Annotated[float, Field(gt=0, le=1000)] = 3.0
     max_length: Positive | None = None
     n_best: Positive = 1
-    temperature: AboveZero = 1.0
+    temperature: Annotated[float, Field(ge=1e-30, le=1e30)] = 1.0
     top_k: Count = 0
     batch_tokens: Positive = 4096
 

@@ -182,6 +182,8 @@ def test_a_message_does_not_steer_the_terminal(tmp_path: Path) -> None:
         "model.max_length=1000000000",
         "search.beam_size=1000000000",
         "search.max_ratio=1e300",
+        "search.length_penalty=1e300",
+        "search.temperature=1e-300",
         "train.updates=0x" + "f" * 5000,
     ],
 )
@@ -235,6 +237,14 @@ def test_a_pipe_or_a_device_in_a_run_is_not_waited_for(stranger: RunDir, name: s
     path.symlink_to("/dev/zero")
     with pytest.raises(ModelError, match=f"{name}: neither a file nor a folder"):
         find_run(stranger.path, None, [])
+
+
+@pytest.mark.parametrize("factor", [float("nan"), float("inf"), 1j])
+def test_weights_that_are_no_numbers_are_refused(factor: complex, tmp_path: Path) -> None:
+    model = torch.nn.Linear(3, 2)
+    weights = {name: tensor * factor for name, tensor in checkpoint.parameters_of(model).items()}
+    with pytest.raises(ModelError, match="'weight' holds what is no number; take another checkpoint"):
+        checkpoint.put_weights(model, weights, tmp_path)
 
 
 def test_a_safetensors_header_that_lies_is_refused(stranger: RunDir) -> None:
