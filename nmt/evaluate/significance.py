@@ -145,9 +145,8 @@ def append_history(path: Path, record: Mapping[str, Any]) -> None:
     Raises UserError naming the file if it cannot be written.
     """
     entry = {"time": datetime.now(UTC).isoformat(timespec="seconds"), **record}
-    line = (json.dumps(entry, ensure_ascii=False) + "\n").encode(
-        errors="backslashreplace"
-    )  # the name of a file may be no text
+    text = json.dumps(entry, ensure_ascii=False) + "\n"
+    line = text.encode(errors="backslashreplace")  # the name of a file may be no text
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _append(path, line)

@@ -72,13 +72,16 @@ def test_preparing_with_jieba_leaves_no_cache(corpus: Path, tmp_path: Path) -> N
 
 def test_a_job_that_overlaps_with_the_one_before_does_not_mix_with_it(trained: RunDir, tmp_path: Path) -> None:
     history, output = tmp_path / "scores.jsonl", tmp_path / "out.zh"
+    output.write_text("of the night before")
+    os.link(output, tmp_path / "reader")  # who has the file open reads on what it was
     command = [*NMT, "evaluate", "-m", str(trained.path), "--quiet", "--history", str(history), "--overwrite"]
     jobs = [subprocess.Popen([*command, "--output", str(output)]) for _ in range(2)]
     assert [job.wait(timeout=120) for job in jobs] == [0, 0]
     first, second = [json.loads(line) for line in history.read_text().splitlines()]
     assert first["scores"] == second["scores"]
     assert len(output.read_text().splitlines()) == 20
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zh", "scores.jsonl"]
+    assert (tmp_path / "reader").read_text() == "of the night before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zh", "reader", "scores.jsonl"]
 
 
 APPEND = "import sys; from pathlib import Path; from nmt.evaluate.significance import append_history; "
