@@ -185,6 +185,7 @@ def test_a_message_does_not_steer_the_terminal(tmp_path: Path) -> None:
         "search.length_penalty=1e300",
         "search.temperature=1e-300",
         "train.updates=0x" + "f" * 5000,
+        "train.updates=" + "many" * 5000,
     ],
 )
 def test_a_setting_that_would_fill_the_memory_is_refused(setting: str) -> None:
