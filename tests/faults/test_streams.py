@@ -108,8 +108,8 @@ def test_lines_of_a_megabyte_of_anything_are_translated(trained: RunDir, tmp_pat
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(trained: RunDir) -> None:
     code, out, err, megabytes = measured(trained, Path("/dev/zero"))
     assert (code, out) == (3, b"")
-    assert err.decode() == "nmt: stdin:1: a line of more than 16,777,216 bytes; is this text, line by line?\n"
-    assert megabytes < 700
+    assert err.decode() == "nmt: stdin:1: a line of more than 4,194,304 bytes; is this text, line by line?\n"
+    assert megabytes < 600
 
 
 # --- much of it ---
