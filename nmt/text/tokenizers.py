@@ -20,7 +20,7 @@ from nmt.errors import ConfigError, ModelError
 from nmt.run_dir import read_bytes
 
 SPACE = "▁"
-_STRETCH = 2000  # characters that jieba takes at a time: its search for unlisted words takes their number squared
+_STRETCH = 1000  # characters that jieba takes at a time: its search for unlisted words takes their number squared
 SAMPLED_LINES = 2_000_000  # of a larger corpus, so many train the sentencepiece model
 
 

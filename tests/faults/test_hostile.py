@@ -35,6 +35,7 @@ from nmt.errors import ConfigError, DataError, ModelError, UserError
 from nmt.run_dir import RunDir, locked, read_json
 from nmt.stages import find_run, refuse_escape
 from nmt.text.normalize import normalize
+from nmt.text.tokenizers import Jieba
 from nmt.text.vocab import Vocab
 from nmt.translate.translator import load_translator
 
@@ -332,6 +333,11 @@ def test_long_lines_are_not_gathered_by_their_number() -> None:
 def test_a_heap_of_combining_marks_is_cut_and_short_ones_are_not() -> None:
     assert normalize("e" + "\u0315\u0300" * 250_000 + "x", "en")[-1] == "x"
     assert normalize("e" + "\u0315\u0300" * 20, "en") == normalize("e" + "\u0300" * 20 + "\u0315" * 20, "en")
+
+
+def test_a_long_run_of_unlisted_characters_is_cut_into_words_in_time() -> None:
+    text = "锟" * 200_000
+    assert Jieba().decode(Jieba().encode(text)) == text
 
 
 # --- at random ---
