@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import shutil
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,7 @@ from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
-from nmt.run_dir import RunDir, read_json, remove, replacing, write_json, write_text
+from nmt.run_dir import RunDir, read_bytes, read_json, remove, replacing, write_json, write_text
 
 FORMAT = 1
 _NAME = re.compile(r"(step|average)-(\d{8})")
@@ -133,6 +134,7 @@ def load_training(folder: Path) -> dict[str, Any]:
     """The optimizer's state. No pickled code is executed. Raises ModelError if it is missing or damaged."""
     path = folder / TRAINING
     _verify(path)
+    _refuse_inflated(path)
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises whatever the damage leads it into
@@ -140,8 +142,19 @@ def load_training(folder: Path) -> dict[str, Any]:
     return state
 
 
+def _refuse_inflated(path: Path) -> None:
+    """Raise ModelError for an archive that says it holds more than its own size; torch.save compresses nothing."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            inside = sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise ModelError(f"{path}: not the training state of this program ({error})") from None
+    if inside > path.stat().st_size:
+        raise ModelError(f"{path}: says that it holds {inside:,} bytes, more than its size")
+
+
 def put_weights(model: nn.Module, weights: dict[str, Tensor], origin: Path) -> None:
-    """Copy weights into a model. Raises ModelError naming the first key that is missing, foreign or misshapen."""
+    """Copy weights into a model. Raises ModelError naming the first key that is missing, foreign or not fit for it."""
     wanted = parameters_of(model)
     for key in [*wanted, *weights]:
         if key not in weights or key not in wanted:
@@ -150,6 +163,8 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor], origin: Path) -> N
         if weights[key].shape != wanted[key].shape:
             have, want = list(weights[key].shape), list(wanted[key].shape)
             raise ModelError(f"{origin}: '{key}' has shape {have}, the configuration makes it {want}")
+        if not (weights[key].is_floating_point() and weights[key].isfinite().all()):
+            raise ModelError(f"{origin}: '{key}' holds what is no number; take another checkpoint")
     for key, tensor in wanted.items():
         tensor.copy_(weights[key])
 
@@ -181,8 +196,8 @@ def mark_best(run: RunDir, folder: Path) -> None:
 def best(run: RunDir) -> Path | None:
     """The checkpoint marked as best, if there is one."""
     try:
-        name = run.best.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        name = read_bytes(run.best).decode().strip()
+    except (OSError, UnicodeDecodeError, ModelError):
         return None
     folder = run.checkpoints / name
     return folder if _NAME.fullmatch(name) and folder.is_dir() else None

@@ -5,9 +5,8 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -16,12 +15,13 @@ import typer.core
 
 from nmt import __version__
 from nmt import options as opt
-from nmt.errors import ConfigError, DataError, UserError
+from nmt.errors import ConfigError, UserError
 
 if TYPE_CHECKING:
     from nmt.config import Config
     from nmt.run_dir import RunDir
-    from nmt.translate.translator import Translation
+
+Translated = Callable[[list[str], int], str]  # of lines, the first of which has that number
 
 
 class Commands(typer.core.TyperGroup):
@@ -33,7 +33,7 @@ class Commands(typer.core.TyperGroup):
             return super().invoke(ctx)
         except UserError as error:
             for line in str(error).splitlines():
-                say(f"nmt: {line}")
+                say(f"nmt: {_printable(line)}")
             raise typer.Exit(error.exit_code) from None
         except BrokenPipeError:  # whoever read our output has gone: nobody is left to tell
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -62,6 +62,11 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def _printable(line: str) -> str:
+    """A message may quote a stranger's file: what would steer a terminal is shown instead."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
 def warn(text: str) -> None:
     """Tell of something that is wrong, but not the end; --quiet does not silence it."""
     say(f"nmt: warning: {text}")
@@ -75,13 +80,18 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Show the versi
 
 
 @app.command()
-def prepare(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False) -> None:
+def prepare(
+    config: opt.ConfigFile = None,
+    overrides: opt.Overrides = None,
+    overwrite: opt.Overwrite = False,
+    max_bytes: opt.MaxBytes = None,
+) -> None:
     """Clean the corpora; set dev and test aside."""
     from nmt import stages
     from nmt.config import load_config
     from nmt.run_dir import RunDir, locked
 
-    settings = load_config(config, overrides)
+    settings = load_config(config, _with(overrides, {"data.max_bytes": max_bytes}))
     with locked(RunDir(Path(settings.run_dir))):
         stages.run_prepare(settings, stages.claim(settings, overwrite), say)
 
@@ -103,7 +113,12 @@ def build_vocab(
 
 
 @app.command()
-def train(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False) -> None:
+def train(
+    config: opt.ConfigFile = None,
+    overrides: opt.Overrides = None,
+    overwrite: opt.Overwrite = False,
+    max_bytes: opt.MaxBytes = None,
+) -> None:
     """Train a model, or go on training it."""
     from nmt import stages
     from nmt.config import load_config
@@ -111,8 +126,9 @@ def train(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwr
     from nmt.run_dir import RunDir, locked
     from nmt.train.distributed import world
     from nmt.train.trainer import Trainer
+    from nmt.trained_run import remember
 
-    settings = load_config(config, overrides)
+    settings = load_config(config, _with(overrides, {"data.max_bytes": max_bytes}))
     run = RunDir(Path(settings.run_dir))
     with world(settings.train.device) as processes, locked(run) if processes.leads else nullcontext():
         resolve_precision(settings.train.precision, processes.device)  # before --overwrite deletes anything
@@ -125,7 +141,12 @@ def train(config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwr
             Trainer(settings, run, processes).train()
         finally:
             if processes.leads:
-                stages.remember(run)
+                remember(run)
+
+
+def _with(overrides: list[str] | None, options: dict[str, object]) -> list[str]:
+    """The overrides, and those settings for which there is an option that was given."""
+    return [*(overrides or []), *(f"{setting}={value}" for setting, value in options.items() if value is not None)]
 
 
 @app.command()
@@ -143,75 +164,70 @@ def translate(
     batch_tokens: opt.BatchTokens = None,
     precision: opt.Precision = "auto",
     device: opt.Device = "auto",
+    output: opt.Output = None,
+    resume: opt.Resume = False,
+    overwrite: opt.OverwriteOutput = False,
+    invalid: opt.Invalid = opt.InvalidBytes.error,
     quiet: opt.Quiet = False,
 ) -> None:
     """Translate stdin to stdout: N lines in, N lines out."""
-    options: dict[str, float | str | None] = {
-        "beam_size": beam_size,
-        "n_best": n_best,
-        "length_penalty": length_penalty,
-    }
-    options |= {"max_length": max_length, "batch_tokens": batch_tokens, "typography": typography, "verify": verify}
-    settings = [f"search.{name}={value}" for name, value in options.items() if value is not None]
-    if beam_size is not None:
-        settings.append(f"search.method={'greedy' if beam_size == 1 else 'beam'}")
+    method = None if beam_size is None else "greedy" if beam_size == 1 else "beam"
+    options: dict[str, object] = {"beam_size": beam_size, "method": method, "n_best": n_best}
+    options |= {"length_penalty": length_penalty, "max_length": max_length, "batch_tokens": batch_tokens}
+    options |= {"typography": typography, "verify": verify}
+    settings = _with(overrides, {f"search.{name}": value for name, value in options.items()})
+    if output is not None:
+        _refuse_unwritable(output, overwrite)
+    elif resume:
+        raise ConfigError("--resume needs --output FILE: what was written to a pipe is gone")
 
-    from nmt.stages import find_run
+    from nmt.trained_run import find_run
+    from nmt.translate.formats import written
     from nmt.translate.translator import load_translator
+    from nmt.translate.unfinished import unfinished
+    from nmt.translate.windows import shown, windows
 
-    found, run = find_run(model, config, [*(overrides or []), *settings])
+    found, run = find_run(model, config, settings)
     if output_format is opt.Format.text and found.search.n_best > 1:
         raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
     translator = load_translator(found, run, device, precision, warn)
-    numbers = count(1)
-    for window in _stdin_windows(quiet):
-        for translation in translator.translate(window):
-            number = next(numbers)
-            sys.stdout.write(_FORMATS[output_format](number, translation))
+
+    def translated(window: list[str], start: int) -> str:
+        translations = translator.translate(window)
+        for number, translation in enumerate(translations, start):
             for fault in translation.faults:
                 warn(f"line {number}: {fault}")
-        sys.stdout.flush()
+        return written(output_format, translations, start)
+
+    lines = _stdin_lines(invalid.value)
+    if output is None:
+        _to_stdout(lines, translated, quiet)
+    else:
+        with unfinished(output, f"{translator.fingerprint()} {output_format}", resume, overwrite) as part:
+            for window in shown(windows(part.remaining(lines)), quiet):
+                part.append(window, translated(window, part.lines + 1))
 
 
-def _stdin_windows(quiet: bool) -> Any:
-    """Lists of lines from stdin; a file's are full and shown by a progress bar, others are as they arrive."""
-    from tqdm import tqdm
-
-    from nmt.corpus.lines import decode_lines
-    from nmt.translate.windows import live_windows, windows
+def _stdin_lines(invalid: str = "error") -> Iterator[str]:
+    from nmt.corpus.lines import bounded_lines, decode_lines
 
     # A file object of its own: at exit Python would wait for sys.stdin's lock, which the reading thread holds.
-    lines = decode_lines(open(sys.stdin.fileno(), "rb", closefd=False), Path("stdin"))  # noqa: SIM115
-    if not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode):
-        if sys.stdin.isatty() and not quiet:
-            say("nmt: type English, a line at a time; Ctrl-D ends")
-        yield from live_windows(lines)
-        return
-    with tqdm(unit=" lines", file=sys.stderr, disable=quiet or not sys.stderr.isatty()) as bar:
-        for window in windows(lines):
-            yield window
-            bar.update(len(window))
+    file, name = open(sys.stdin.fileno(), "rb", closefd=False), Path("stdin")  # noqa: SIM115
+    return decode_lines(bounded_lines(file, name), name, "strict" if invalid == "error" else invalid)
 
 
-def _as_text(_number: int, translation: "Translation") -> str:
-    return translation.text + "\n"
+def _to_stdout(lines: Iterator[str], translated: Translated, quiet: bool) -> None:
+    """A file's lines many at a time, others as they arrive."""
+    from nmt.translate.windows import live_windows, shown, windows
 
-
-def _as_json(number: int, translation: "Translation") -> str:
-    n_best = [vars(candidate) for candidate in translation.n_best]
-    record = {"line": number, "source": translation.source, "translation": translation.text, "n_best": n_best}
-    record["faults"] = [vars(fault) for fault in translation.faults]
-    return json.dumps(record, ensure_ascii=False) + "\n"
-
-
-def _as_scores(number: int, translation: "Translation") -> str:
-    """`line<TAB>score<TAB>log_prob<TAB>translation`, one for each of the n best."""
-    if not translation.n_best:
-        return f"{number}\t\t\t\n"
-    return "".join(f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best)
-
-
-_FORMATS = {opt.Format.text: _as_text, opt.Format.jsonl: _as_json, opt.Format.scores: _as_scores}
+    is_file = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+    if sys.stdin.isatty() and not quiet:
+        say("nmt: type English, a line at a time; Ctrl-D ends")
+    done = 0
+    for window in shown(windows(lines), quiet) if is_file else live_windows(lines):
+        sys.stdout.write(translated(window, done + 1))
+        sys.stdout.flush()
+        done += len(window)
 
 
 @app.command()
@@ -220,11 +236,10 @@ def typography(check: opt.Check = False, spacing: opt.Spacing = "keep") -> None:
     if spacing not in ("keep", "none", "space"):
         raise ConfigError(f"--spacing {spacing}: no such spacing; choose keep, none or space")
 
-    from nmt.corpus.lines import decode_lines
     from nmt.text import typography as rules
 
     found = False
-    for number, line in enumerate(decode_lines(sys.stdin.buffer, Path("stdin")), 1):
+    for number, line in enumerate(_stdin_lines(), 1):
         if not check:
             sys.stdout.write(rules.repair(line, cast(rules.Spacing, spacing)) + "\n")
             continue
@@ -255,9 +270,11 @@ def evaluate(
     quiet: opt.QuietTable = False,
 ) -> None:
     """Score a model or a file of translations."""
+    from nmt.config import load_config
     from nmt.corpus.lines import read_lines
     from nmt.evaluate import report
     from nmt.evaluate.significance import append_history, parse_floors
+    from nmt.judged import given, translated
     from nmt.run_dir import write_text
 
     floors = parse_floors(fail_under or [])
@@ -268,9 +285,10 @@ def evaluate(
     against = None if baseline is None else list(read_lines(baseline))
     if hyp is not None:
         _refuse("--hyp is scored as it is", {"--model": model, "--output": output})
-        judged = _given(hyp, src, ref, config, overrides)
+        judged = given(hyp, src, ref, load_config(config, overrides))
     else:
-        judged = _translated(src, ref, _find(config, model, overrides), device, precision)
+        settings, run = _find(config, model, overrides, history)
+        judged = translated(src, ref, settings, run, lambda lines: _texts(lines, settings, run, device, precision))
     if output is not None:
         write_text(output, "".join(line + "\n" for line in judged.hypotheses))
     metrics = list(dict.fromkeys([*judged.settings.evaluate.metrics, *floors]))
@@ -295,63 +313,21 @@ def _refuse_unwritable(output: Path, overwrite: bool) -> None:
         raise ConfigError(f"{output}: its folder cannot be written to; name another file")
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """What is to be scored, under which settings, and how to call it."""
-
-    settings: "Config"
-    hypotheses: list[str]
-    references: list[str]
-    sources: list[str] | None
-    about: dict[str, Any]
-
-
-def _given(hyp: Path, src: Path | None, ref: Path | None, config: Path | None, overrides: list[str] | None) -> _Judged:
-    """Translations from a file."""
-    from nmt.config import load_config
-    from nmt.corpus.lines import read_lines
-
-    if ref is None:
-        raise ConfigError("--hyp needs --ref FILE, the reference translations")
-    about = {"nmt": __version__, "hypothesis": str(hyp), "reference": str(ref)}
-    hypotheses, references = list(read_lines(hyp)), list(read_lines(ref))
-    sources = None if src is None else list(read_lines(src))
-    if sources is not None and len(sources) != len(hypotheses):
-        raise DataError(f"{src} has {len(sources)} lines, {hyp} {len(hypotheses)}; give line-aligned files")
-    return _Judged(load_config(config, overrides), hypotheses, references, sources, about)
-
-
-def _translated(
-    src: Path | None,
-    ref: Path | None,
-    found: "tuple[Config, RunDir]",
-    device: str,
-    precision: str,
-) -> _Judged:
-    """A model's translations of a file, or of the run's test split."""
-    from nmt.corpus.lines import read_lines
+def _texts(lines: list[str], settings: "Config", run: "RunDir", device: str, precision: str) -> list[str]:
     from nmt.translate.translator import load_translator
 
-    settings, run = found
-    if (src is None) != (ref is None):
-        raise ConfigError("--src and --ref go together; without both, the run's test split is translated")
-    source = src or run.text("test", settings.src.language)
-    reference = ref or run.text("test", settings.tgt.language)
-    lines, references = list(read_lines(source)), list(read_lines(reference))
-    if not lines:
-        raise DataError(f"{source}: has no sentences; give others with --src and --ref")
-    if len(lines) != len(references):
-        raise DataError(f"{source} has {len(lines)} lines, {reference} {len(references)}; give line-aligned files")
-    translator = load_translator(settings, run, device, precision, warn)
-    hypotheses = [translation.text for translation in translator.translate(lines)]
-    about = {"nmt": __version__, "model": str(run.path), "source": str(source), "reference": str(reference)}
-    return _Judged(settings, hypotheses, references, lines, about)
+    return [each.text for each in load_translator(settings, run, device, precision, warn).translate(lines)]
 
 
-def _find(config: Path | None, model: Path | None, overrides: list[str] | None) -> "tuple[Config, RunDir]":
-    from nmt.stages import find_run
+def _find(
+    config: Path | None, model: Path | None, overrides: list[str] | None, history: Path | None
+) -> "tuple[Config, RunDir]":
+    from nmt.trained_run import find_run, refuse_escape
 
-    return find_run(model, config, overrides or [])
+    found, run = find_run(model, config, overrides or [])
+    if not (history or config or any(override.startswith("evaluate.history=") for override in overrides or [])):
+        refuse_escape(run, found.evaluate.history)
+    return found, run
 
 
 def _refuse(why: str, options: dict[str, Path | None]) -> None:
@@ -366,7 +342,7 @@ def main() -> None:
     # oneDNN keeps compiled kernels by shape; torch's default of 1024 is too few for the batches of one epoch.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
     _open_closed_streams()
-    sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n", errors="backslashreplace")  # type: ignore[union-attr]
     app()
 
 

@@ -12,12 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from nmt.config_files import Mapping, apply_overrides, explain, read_yaml
 from nmt.errors import ConfigError
 
-Positive = Annotated[int, Field(gt=0)]
-Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(gt=0, lt=2**63)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 NonNegative = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
+# A configuration may come with a stranger's model: what it makes the program allocate has to end somewhere.
+Layers = Annotated[int, Field(gt=0, le=1000)]
+Width = Annotated[int, Field(gt=0, le=2**17)]
+Beams = Annotated[int, Field(gt=0, le=1000)]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
 
@@ -54,6 +58,7 @@ class DataConfig(Section):
     corpora: tuple[CorpusConfig, ...] = ()
     dev: CorpusConfig | None = None
     test: CorpusConfig | None = None
+    max_bytes: Positive = 2**36
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -129,11 +134,11 @@ class PrepareConfig(Section):
 class ModelConfig(Section):
     """The Transformer's shape."""
 
-    d_model: Positive = 512
+    d_model: Width = 512
     heads: Positive = 8
-    d_ff: Positive = 2048
-    encoder_layers: Positive = 6
-    decoder_layers: Positive = 6
+    d_ff: Width = 2048
+    encoder_layers: Layers = 6
+    decoder_layers: Layers = 6
     dropout: Rate = 0.1
     attention_dropout: Rate = 0.0
     activation_dropout: Rate = 0.0
@@ -147,7 +152,7 @@ class ModelConfig(Section):
     tie_embeddings: Literal["none", "target", "all"] = "target"
     scale: Literal["embedding", "output", "none"] = "embedding"
     init: Literal["xavier", "normal"] = "xavier"
-    max_length: Positive = 256
+    max_length: Width = 256
     src_vectors: str | None = None
     tgt_vectors: str | None = None
     freeze_vectors: bool = False
@@ -214,12 +219,12 @@ class SearchConfig(Section):
     """How a translation is looked for."""
 
     method: Literal["greedy", "beam", "sample"] = "beam"
-    beam_size: Positive = 5
-    length_penalty: NonNegative = 1.0
-    max_ratio: AboveZero = 3.0
+    beam_size: Beams = 5
+    length_penalty: Annotated[float, Field(ge=0, le=10)] = 1.0
+    max_ratio: Annotated[float, Field(gt=0, le=1000)] = 3.0
     max_length: Positive | None = None
     n_best: Positive = 1
-    temperature: AboveZero = 1.0
+    temperature: Annotated[float, Field(ge=1e-30, le=1e30)] = 1.0
     top_k: Count = 0
     no_repeat_ngram: Count = 0
     typography: Literal["off", "keep", "none", "space"] = "keep"

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +15,10 @@ from nmt.errors import ConfigError
 
 Place = tuple[str | int, ...]
 COMMAND_LINE = "command line"
+_LARGEST = 2**20  # bytes of a configuration
+_MOST_PLACES = 20_000  # keys and items, counted as often as aliases repeat them: ten short lines can mean billions
+_SHORT = reprlib.Repr()  # of a value that is told of
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 @dataclass
@@ -55,6 +60,8 @@ def parse_value(text: str) -> Any:
 def read_yaml(path: Path) -> Mapping:
     """Parse a YAML mapping. Raises ConfigError for a missing file, bad YAML, or a key given twice."""
     try:
+        if path.stat().st_size > _LARGEST:
+            raise ConfigError(f"{path}: larger than {_LARGEST:,} bytes; a configuration is some lines of YAML")
         text = path.read_text(encoding="utf-8-sig")
         node = yaml.compose(text, _Loader)
         places: dict[Place, str] = {}
@@ -93,6 +100,8 @@ def _note_places(node: yaml.Node | None, prefix: Place, path: Path, places: dict
         if location in places:
             name = ".".join(map(str, location))
             raise ConfigError(f"{path}:{line}: '{name}' was already given at {places[location]}; keep one of them")
+        if len(places) >= _MOST_PLACES:
+            raise ConfigError(f"{path}:{line}: more than {_MOST_PLACES:,} keys and items; aliases repeat too much here")
         places[location] = f"{path}:{line}"
         _note_places(value, location, path, places)
 
@@ -139,8 +148,15 @@ def explain(error: ValidationError, schema: type[BaseModel], settings: Mapping) 
             lines.append(f"{place}: '{name}' is missing")
         else:
             wanted = problem["msg"][0].lower() + problem["msg"][1:]
-            lines.append(f"{place}: {name}={problem['input']!r}: {wanted}")
+            lines.append(f"{place}: {name}={_shown(problem['input'])}: {wanted}")
     return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return "…"
 
 
 def _place_of(message: str, settings: Mapping) -> str:

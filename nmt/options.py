@@ -1,10 +1,17 @@
 """The options of the commands, each in one place."""
 
-from enum import StrEnum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class InvalidBytes(Enum):
+    """What becomes of bytes that are not UTF-8."""
+
+    error = "error"
+    replace = "replace"
 
 
 class Format(StrEnum):
@@ -27,6 +34,7 @@ SearchOverrides = Annotated[
     list[str] | None,
     typer.Argument(metavar="KEY=VALUE", help="Settings over the run's, such as search.beam_size=10."),
 ]
+MaxBytes = Annotated[int | None, typer.Option(help="Bytes of each .gz, unzipped; more is refused.")]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Delete checkpoints that the run folder holds, and start anew.")
 ]
@@ -63,7 +71,14 @@ Hypothesis = Annotated[
     Path | None, typer.Option("--hyp", metavar="FILE", help="Translations to score instead of a model's.")
 ]
 Baseline = Annotated[Path | None, typer.Option(metavar="FILE", help="Another system's translations, to compare with.")]
-Output = Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write the model's translations.")]
+Output = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Where to write the translations, whole or not at all.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where an interrupted --output stopped.")]
+Invalid = Annotated[
+    InvalidBytes,
+    typer.Option("--invalid", help="Bytes that are not UTF-8: error, or replace by U+FFFD."),
+]
 OverwriteOutput = Annotated[bool, typer.Option("--overwrite", help="Replace the --output file if it is there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 FailUnder = Annotated[list[str] | None, typer.Option(metavar="METRIC=X", help="Exit 4 below X; repeatable.")]

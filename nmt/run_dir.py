@@ -22,6 +22,7 @@ LATEST = Path("runs") / "latest"
 _PART = ".part"  # ends the names of folders that hold what is not whole
 _LEFT_OVER = (f".*{_PART}", ".prepare.*", ".tokens.*")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LARGEST = 2**28  # bytes of a file that is read at once; a small archive may hold an endless one, as a hole
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,13 @@ class RunDir:
 def locked(run: RunDir) -> Iterator[None]:
     """Keep a second process from training in the same run. The system frees the lock of a process that dies.
 
-    What such a process left half written is cleared away. Raises UserError if another process holds the lock.
+    What such a process left half written is cleared away. Raises UserError if another process holds the lock, or if
+    what would be written might land outside the folder.
     """
     run.path.mkdir(parents=True, exist_ok=True)
+    if link := next((path for path in run.path.rglob("*") if path.is_symlink()), None):
+        raise UserError(f"{link}: a link, through which files elsewhere would be written; put a file or folder there")
+    refuse_strange(run)
     with (run.path / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -116,6 +121,12 @@ def _clear_left_overs(run: RunDir) -> None:
         shutil.rmtree(work, ignore_errors=True)
 
 
+def refuse_strange(run: RunDir) -> None:
+    """Raise ModelError for a pipe or a device among a run's files, which might be read for ever."""
+    if strange := next((path for path in run.path.rglob("*") if not (path.is_file() or path.is_dir())), None):
+        raise ModelError(f"{strange}: neither a file nor a folder; a run holds nothing else: take it out")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary neighbour of `path`; on success it is synced and renamed to `path`, else removed.
@@ -129,12 +140,12 @@ def replacing(path: Path) -> Iterator[Path]:
         with _naming(path):
             yield part
             for inner in sorted(part.rglob("*")):
-                _sync(inner)
-            _sync(part)
+                sync(inner)
+            sync(part)
         if part.is_dir() and path.is_dir():
             path.replace(work / "old")
         part.replace(path)
-        _sync(path.parent)
+        sync(path.parent)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -152,7 +163,7 @@ def _naming(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Push a file, or a folder's list of names, to the disk itself."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -186,9 +197,16 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file. Raises ModelError for one that is larger than any that a run needs, OSError as usual."""
+    if path.stat().st_size > _LARGEST:
+        raise ModelError(f"{path}: larger than {_LARGEST:,} bytes; no file of this kind is")
+    return path.read_bytes()
+
+
 def read_json(path: Path) -> Any:
     """Read JSON written by `write_json`. Raises ModelError if the file is damaged, OSError if it is missing."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        return json.loads(read_bytes(path).decode())
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: damaged ({error}); delete it and run the command again") from None

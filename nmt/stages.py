@@ -1,6 +1,5 @@
-"""Which run a command means, whether its folder is free for this configuration, and which stages are due."""
+"""Whether a run's folder is free for a configuration, and which stages are due."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,15 @@ from nmt.config import Config, dump, load_config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
-from nmt.errors import ConfigError, ModelError
-from nmt.run_dir import LATEST, SIDES, RunDir, remove, write_text
+from nmt.errors import ConfigError
+from nmt.run_dir import SIDES, RunDir, remove, write_text
 
 Say = Callable[[str], None]
 
 # Settings that change what is still to come, not what a run's checkpoints have already become.
 _FREE_SECTIONS = ("run_dir", "search", "evaluate")
 _FREE = {
+    "data.max_bytes",
     "prepare.workers",
     "train.accumulate",
     "train.average",
@@ -137,51 +137,3 @@ def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
             covers = f"dev: coverage {side['dev_coverage']:.2f} %, OOV {side['dev_oov']:.2f} %"
             covers += f", unknown even so {side['dev_unk']:.2f} %"
         say(f"build-vocab: {name}: {side['size']:,} tokens, {side['spelling']:,} of them to spell with; {covers}")
-
-
-def remember(run: RunDir) -> None:
-    """Make this the run that `nmt translate` takes when none is named, once it has a checkpoint."""
-    if steps(run):
-        write_text(LATEST, f"{run.path}\n")
-
-
-def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> tuple[Config, RunDir]:
-    """The trained run that is meant: `model`, else the config's, else $NMT_MODEL, else the last one trained here.
-
-    Its own configuration holds, but for the `search` and `evaluate` sections of `config` and for overrides of those.
-    Raises ModelError if there is none, ConfigError for an override of anything else.
-    """
-    for override in overrides:
-        if "=" not in override:
-            raise ConfigError(
-                f"command line: '{override}' is no KEY=VALUE; files are given as in nmt translate < FILE and "
-                "nmt evaluate --hyp FILE --ref FILE"
-            )
-        if not override.startswith(("search.", "evaluate.", "run_dir=")):
-            raise ConfigError(f"command line: {override}: a trained model takes only search.* and evaluate.*")
-    if config is None and any(override.startswith("run_dir=") for override in overrides):
-        raise ConfigError("command line: run_dir= goes with --config; name a trained run with --model DIR")
-    asked = load_config(config, overrides) if config is not None else None
-    run = _locate(model, asked)
-    if not run.config.is_file():
-        train = "nmt train" if config is None else f"nmt train --config {config}"
-        raise ModelError(f"{run.path}: not a run folder (no config.yaml); run {train}, or name one with --model")
-    trained = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
-    if asked is not None:
-        trained = trained.model_copy(update={"search": asked.search, "evaluate": asked.evaluate})
-    return trained, run
-
-
-def _locate(model: Path | None, asked: Config | None) -> RunDir:
-    if model is not None:
-        return RunDir(model)
-    if asked is not None:
-        return RunDir(Path(asked.run_dir))
-    if os.environ.get("NMT_MODEL"):
-        return RunDir(Path(os.environ["NMT_MODEL"]))
-    try:
-        return RunDir(Path(LATEST.read_text(encoding="utf-8").strip()))
-    except OSError:
-        raise ModelError(
-            "no model: nothing was trained in this folder; run nmt train, or give --model DIR or $NMT_MODEL"
-        ) from None

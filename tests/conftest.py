@@ -1,5 +1,8 @@
 """Fixtures for the whole suite: a little world of number words, and a run trained on it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
@@ -23,6 +26,17 @@ DIGITS = dict(zip(_ENGLISH, "一二三四五六七八九", strict=True))
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread() -> None:
     torch.set_num_threads(1)  # tiny tensors: more threads only wait for each other
+
+
+NMT = [sys.executable, "-m", "nmt"]
+
+
+def run_nmt(
+    *arguments: object, stdin: str | bytes = b"", cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    command = [*NMT, *map(str, arguments)]
+    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, env=os.environ | environment, check=False)
 
 
 def counting_pairs(count: int, seed: int) -> list[tuple[str, str]]:

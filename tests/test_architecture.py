@@ -21,7 +21,7 @@ LAYERS = (
     {"checkpoint"},
     {"evaluate", "translate"},
     {"train"},
-    {"stages", "options"},
+    {"stages", "trained_run", "judged", "options"},
     {"cli"},
     {"__main__"},
 )

@@ -1,7 +1,6 @@
 """The commands as a user types them: real processes, real pipes."""
 
 import json
-import os
 import resource
 import signal
 import subprocess
@@ -9,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import TINY, write_corpus
+from conftest import NMT, TINY, run_nmt, write_corpus
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
@@ -17,16 +16,7 @@ from nmt.config import load_config
 from nmt.run_dir import RunDir
 from nmt.translate.translator import load_translator
 
-NMT = [sys.executable, "-m", "nmt"]
 SENTENCES = ["one two.", "", "three four five.", "  ", "nine.", "seven one."]
-
-
-def run_nmt(
-    *arguments: object, stdin: str | bytes = b"", cwd: Path | None = None, **environment: str
-) -> subprocess.CompletedProcess[bytes]:
-    data = stdin.encode() if isinstance(stdin, str) else stdin
-    command = [*NMT, *map(str, arguments)]
-    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, env=os.environ | environment, check=False)
 
 
 def invoke(*arguments: object) -> Result:

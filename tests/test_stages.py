@@ -12,6 +12,7 @@ from nmt.errors import ConfigError, DataError, UserError
 from nmt.run_dir import RunDir, locked
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
+from nmt.trained_run import remember
 from nmt.translate.translator import load_translator
 
 
@@ -132,8 +133,8 @@ def test_the_last_trained_run_is_remembered_relative_to_where_it_was_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    stages.remember(RunDir(Path("runs/mine")))
+    remember(RunDir(Path("runs/mine")))
     assert not Path("runs/latest").exists(), "there is no checkpoint yet"
     Path("runs/mine/checkpoints/step-00000001").mkdir(parents=True)
-    stages.remember(RunDir(Path("runs/mine")))
+    remember(RunDir(Path("runs/mine")))
     assert Path("runs/latest").read_text() == "runs/mine\n"

@@ -101,7 +101,7 @@ def _count(config: Config, run: RunDir, name: SideName, tokenized: Path) -> Coun
     counts: Counter[str] = Counter()
     with tokenized.open("w", encoding="utf-8", newline="\n") as file:
         lines = read_lines(run.text("train", side.language))
-        for text, chunk_counts in map_chunks(work, lines, config.prepare.workers):
+        for text, chunk_counts in map_chunks(work, lines, config.prepare.workers, len):
             file.write(text)
             counts.update(chunk_counts)
     return counts

@@ -2,10 +2,14 @@
 
 Text is UTF-8. A byte-order mark at the start of a file is dropped, and a carriage return before a line feed.
 U+2028, U+0085, vertical tabs and form feeds are characters like any other. A file named .gz is unzipped.
+
+What is read may come from anybody: neither a line without end nor a small .gz of endless text fills the memory or
+the disk.
 """
 
 import gzip
 import json
+import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +20,8 @@ from typing import IO, Any, NamedTuple, cast
 from nmt.errors import DataError
 from nmt.run_dir import replacing
 
+LONGEST_LINE = 2**22  # bytes; split into words, it is some hundred times as large
+MOST_UNZIPPED = 2**36  # bytes of one .gz: several times the largest open English–Chinese corpus
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -26,23 +32,43 @@ class SentencePair(NamedTuple):
     tgt: str
 
 
-def read_lines(path: Path) -> Iterator[str]:
+def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
     """Give the lines of a text file, without their ends.
 
-    Raises DataError for a missing file, a damaged .gz, or bytes that are not UTF-8 (by line and byte offset).
+    Raises DataError for a missing file, a damaged .gz or one of more than `most` bytes unzipped, a line that is too
+    long, or bytes that are not UTF-8 (by line and byte offset).
     """
-    return decode_lines(_raw_lines(path), path)
+    return decode_lines(_opened(path, most), path)
 
 
-def decode_lines(raw_lines: Iterable[bytes], path: Path) -> Iterator[str]:
-    """Decode lines as they come; `path` is what to call them. Raises DataError for bytes that are not UTF-8."""
+def bounded_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    """Give the lines of an open file with their ends, each as soon as it is there. Raises DataError for an endless one.
+
+    `path` is what to call the file.
+    """
+    number = 0
+    while raw := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(raw) > LONGEST_LINE:
+            raise DataError(f"{path}:{number}: a line of more than {LONGEST_LINE:,} bytes; is this text, line by line?")
+        yield raw
+
+
+def decode_lines(raw_lines: Iterable[bytes], path: Path, errors: str = "strict") -> Iterator[str]:
+    """Decode lines as they come; `path` is what to call them; `errors` as for bytes.decode.
+
+    Raises DataError for bytes that are not UTF-8, unless `errors` makes them something else.
+    UTF-16 is refused even where invalid bytes are to be replaced: hardly anything would be left of it.
+    """
     offset = 0
     for number, raw in enumerate(raw_lines, 1):
         text = raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw
         if not text:
             break  # a byte-order mark, and nothing else
+        if number == 1 and _looks_utf16(raw):
+            raise DataError(_undecodable(path, number, offset, raw))
         try:
-            line = text.decode()
+            line = text.decode(errors=errors)
         except UnicodeDecodeError as error:
             start = offset + len(raw) - len(text) + error.start
             raise DataError(_undecodable(path, number, start, raw)) from None
@@ -50,9 +76,9 @@ def decode_lines(raw_lines: Iterable[bytes], path: Path) -> Iterator[str]:
         yield line.removesuffix("\n").removesuffix("\r")
 
 
-def read_pairs(src: Path, tgt: Path) -> Iterator[SentencePair]:
+def read_pairs(src: Path, tgt: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
     """Give line n of `src` with line n of `tgt`. Raises DataError when one file ends before the other."""
-    sides = read_lines(src), read_lines(tgt)
+    sides = read_lines(src, most), read_lines(tgt, most)
     for number, (source, target) in enumerate(zip_longest(*sides), 1):
         if source is None or target is None:
             short, long, rest = (src, tgt, sides[1]) if source is None else (tgt, src, sides[0])
@@ -63,18 +89,20 @@ def read_pairs(src: Path, tgt: Path) -> Iterator[SentencePair]:
         yield SentencePair(source, target)
 
 
-def read_tsv(path: Path) -> Iterator[SentencePair]:
+def read_tsv(path: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
     """Give the first two tab-separated columns of each line; further columns are ignored."""
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, most), 1):
         columns = line.split("\t", 2)
         if len(columns) < 2:
             raise DataError(f"{path}:{number}: one column, but source<TAB>target is needed: {_excerpt(line)}")
         yield SentencePair(columns[0], columns[1])
 
 
-def read_jsonl(path: Path, languages: tuple[str, str] = ("en", "zh")) -> Iterator[SentencePair]:
+def read_jsonl(
+    path: Path, most: int = MOST_UNZIPPED, languages: tuple[str, str] = ("en", "zh")
+) -> Iterator[SentencePair]:
     """Give the JSON object of each line, keyed by "src" and "tgt" or by language codes; skip blank lines."""
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, most), 1):
         if line.strip():
             yield _from_json(line, languages, f"{path}:{number}")
 
@@ -101,10 +129,15 @@ def open_text(path: Path) -> IO[str]:
     return path.open("w", encoding="utf-8", newline="\n")
 
 
-def _raw_lines(path: Path) -> Iterator[bytes]:
+def _opened(path: Path, most: int) -> Iterator[bytes]:
+    left = most if path.suffix == ".gz" else math.inf
     try:
         with _open(path) as file:
-            yield from file
+            for raw in bounded_lines(file, path):
+                left -= len(raw)
+                if left < 0:
+                    raise DataError(f"{path}: more than {most:,} bytes unzipped; if it is meant, raise data.max_bytes")
+                yield raw
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -118,14 +151,19 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _undecodable(path: Path, number: int, offset: int, raw: bytes) -> str:
-    looks_utf16 = (number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff"))) or b"\0" in raw
     unzipped = ", unzipped" if path.suffix == ".gz" else ""
     mend = "convert it to UTF-8"
     if number == 1 and raw.startswith(b"\x1f\x8b"):
         mend = "it is compressed: unzip it, or let its name end in .gz"
-    elif looks_utf16:
+    elif _looks_utf16(raw) or b"\0" in raw:
         mend = "it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
     return f"{path}:{number}: not UTF-8 at byte {offset} of the text{unzipped}; {mend}"
+
+
+def _looks_utf16(raw: bytes) -> bool:
+    """Whether a line begins with UTF-16's mark, or has NULs at every other place only, as its Latin letters have."""
+    zeros = raw[::2].count(0), raw[1::2].count(0)
+    return raw.startswith((b"\xff\xfe", b"\xfe\xff")) or (min(zeros) == 0 and max(zeros) >= max(2, len(raw) // 4))
 
 
 def _from_json(line: str, languages: tuple[str, str], place: str) -> SentencePair:

@@ -16,16 +16,22 @@ Result = TypeVar("Result")
 
 CHUNK = 5_000  # items that one process works on at a time
 _WORTH_IT = 10 * CHUNK  # with fewer items, starting processes takes longer than the work
+_ROOM = 1000  # characters of an item; longer ones make a chunk of fewer, so that memory has an end
 
 
-def map_chunks(work: Callable[[list[Item]], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Apply `work` to each chunk of `items`, in order; `workers` processes (0: one a core).
+def map_chunks(
+    work: Callable[[list[Item]], Result],
+    items: Iterable[Item],
+    workers: int,
+    size: Callable[[Item], int] = lambda _: 1,
+) -> Iterator[Result]:
+    """Apply `work` to each chunk of `items`, in order; `workers` processes (0: one a core); `size` in characters.
 
     `work` travels to the processes by pickling, so it is a module's function or a `partial` of one.
     """
     source = iter(items)
-    first = list(islice(source, _WORTH_IT))
-    chunks = _chunks(chain(first, source))
+    first = _take(source, _WORTH_IT, size)
+    chunks = _chunks(chain(first, source), size)
     processes = workers or os.cpu_count() or 1
     if len(first) < _WORTH_IT or processes == 1:
         yield from map(work, chunks)
@@ -38,10 +44,21 @@ def map_chunks(work: Callable[[list[Item]], Result], items: Iterable[Item], work
             ) from None
 
 
-def _chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+def _chunks(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
     source = iter(items)
-    while chunk := list(islice(source, CHUNK)):
+    while chunk := _take(source, CHUNK, size):
         yield chunk
+
+
+def _take(source: Iterator[Item], most: int, size: Callable[[Item], int]) -> list[Item]:
+    taken: list[Item] = []
+    room = most * _ROOM
+    for item in islice(source, most):
+        taken.append(item)
+        room -= size(item)
+        if room <= 0:
+            break
+    return taken
 
 
 def _map_in_processes(

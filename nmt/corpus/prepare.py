@@ -88,10 +88,14 @@ def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
 
 def _read(sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int) -> Iterator[Clean]:
     numbered = ((number, pair) for number, source in enumerate(sources) for pair in source.pairs())
-    for outcomes, kept in map_chunks(cleaner, numbered, workers):
+    for outcomes, kept in map_chunks(cleaner, numbered, workers, _size):
         for (number, outcome), count in outcomes.items():
             ledger[number][outcome] += count
         yield from kept
+
+
+def _size(numbered: tuple[int, SentencePair]) -> int:
+    return sum(map(len, numbered[1]))
 
 
 def _copy(pairs: Iterable[Clean], write: Write) -> set[int]:

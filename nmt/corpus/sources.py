@@ -41,13 +41,13 @@ def find_sources(config: Config) -> Sources:
 
     Raises ConfigError if no corpus is configured, DataError for files that are missing or do not pair up.
     """
-    data, languages = config.data, (config.src.language, config.tgt.language)
+    data = config.data
     if data.path is not None:
-        return _in_folder(Path(data.path).expanduser(), languages)
+        return _in_folder(Path(data.path).expanduser(), config)
     if not data.corpora:
         raise ConfigError("no corpus to read; set data.path to a folder with train files, or list data.corpora")
     given = {"train": data.corpora, "dev": (data.dev,), "test": (data.test,)}
-    return {split: tuple(_source(one, languages) for one in given[split] if one) for split in SPLITS}
+    return {split: tuple(_source(one, config) for one in given[split] if one) for split in SPLITS}
 
 
 def fingerprint(config: Config, sources: Sources) -> str:
@@ -57,7 +57,7 @@ def fingerprint(config: Config, sources: Sources) -> str:
     """
     relevant: dict[str, Any] = {
         "languages": (config.src.language, config.tgt.language),
-        "data": config.data.model_dump(mode="json"),
+        "data": config.data.model_dump(mode="json", exclude={"max_bytes"}),
         "prepare": config.prepare.model_dump(mode="json", exclude={"workers"}),
         "files": [_stamp(path) for path in _files(sources)],
     }
@@ -73,33 +73,36 @@ def _stamp(path: Path) -> tuple[str, int, int]:
     return str(path), status.st_size, status.st_mtime_ns
 
 
-def _in_folder(folder: Path, languages: tuple[str, str]) -> Sources:
+def _in_folder(folder: Path, config: Config) -> Sources:
     if not folder.is_dir():
         raise DataError(f"data.path={folder}: no such folder (relative paths start at {Path.cwd()})")
-    sources = {split: _split_in_folder(folder, split, languages) for split in SPLITS}
+    sources = {split: _split_in_folder(folder, split, config) for split in SPLITS}
     if not sources["train"]:
-        names = " and ".join(f"train.{language}" for language in languages)
+        names = f"train.{config.src.language} and train.{config.tgt.language}"
         raise DataError(f"data.path={folder}: it needs {names}, plain or .gz (dev.* and test.* are optional)")
     return sources
 
 
-def _split_in_folder(folder: Path, split: Split, languages: tuple[str, str]) -> tuple[Source, ...]:
-    names = [f"{split}.{language}" for language in languages]
+def _split_in_folder(folder: Path, split: Split, config: Config) -> tuple[Source, ...]:
+    names = [f"{split}.{side.language}" for side in (config.src, config.tgt)]
     found = [next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None) for name in names]
     present = [path for path in found if path is not None]
     if len(present) == 1:
         missing = names[found.index(None)]
         raise DataError(f"{present[0]} has no partner: {folder / missing} (plain or .gz) is missing")
-    return (Source(split, 1, (tuple(present),), read_pairs),) if present else ()
+    return (Source(split, 1, (tuple(present),), partial(read_pairs, most=config.data.max_bytes)),) if present else ()
 
 
-def _source(corpus: CorpusConfig, languages: tuple[str, str]) -> Source:
+def _source(corpus: CorpusConfig, config: Config) -> Source:
+    most = config.data.max_bytes
     if corpus.src is not None and corpus.tgt is not None:
-        return Source(corpus.name, corpus.weight, _aligned(corpus.name, corpus.src, corpus.tgt), read_pairs)
+        groups = _aligned(corpus.name, corpus.src, corpus.tgt)
+        return Source(corpus.name, corpus.weight, groups, partial(read_pairs, most=most))
     if corpus.tsv is not None:
-        return Source(corpus.name, corpus.weight, _each(corpus.tsv), read_tsv)
+        return Source(corpus.name, corpus.weight, _each(corpus.tsv), partial(read_tsv, most=most))
     assert corpus.jsonl is not None  # noqa: S101 - CorpusConfig holds exactly one of the three
-    return Source(corpus.name, corpus.weight, _each(corpus.jsonl), partial(read_jsonl, languages=languages))
+    read = partial(read_jsonl, most=most, languages=(config.src.language, config.tgt.language))
+    return Source(corpus.name, corpus.weight, _each(corpus.jsonl), read)
 
 
 def _aligned(name: str, src: str, tgt: str) -> tuple[tuple[Path, Path], ...]:

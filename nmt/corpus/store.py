@@ -7,6 +7,7 @@ sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprin
 from collections.abc import Iterable
 from itertools import chain, islice
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ class ParallelCorpus:
 
     def __init__(self, path: Path, fingerprints: tuple[str, str] | None = None) -> None:
         """Open a store. Raises ModelError if it is damaged or was encoded with other vocabularies."""
+        self._path = path
         try:
             meta = read_json(path / "meta.json")
             self.fingerprints: tuple[str, str] = (meta["src"], meta["tgt"])
@@ -34,7 +36,7 @@ class ParallelCorpus:
             shape = (meta["pairs"] + 1, 2)
             whole = self._offsets.dtype == np.int64 and self._offsets.shape == shape
             whole = whole and self._offsets[-1].tolist() == [len(ids) for ids in self._ids]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except Exception as error:  # numpy raises whatever the damage leads it into
             raise ModelError(f"{path}: missing or damaged ({error}); run nmt build-vocab again") from None
         if not whole:
             raise ModelError(f"{path}: its files do not fit together; run nmt build-vocab again")
@@ -50,9 +52,11 @@ class ParallelCorpus:
 
     @property
     def lengths(self) -> Int32:
-        """Count the tokens of each sentence, int32 [N, 2]."""
-        lengths: Int32 = np.diff(self._offsets, axis=0).astype(np.int32)
-        return lengths
+        """Count the tokens of each sentence, int32 [N, 2]. Raises ModelError if the offsets cannot be true."""
+        lengths = np.diff(self._offsets, axis=0)
+        if self._offsets[0].any() or (len(lengths) and lengths.min() < 0):
+            raise ModelError(f"{self._path}: its sentences overlap; run nmt build-vocab again")
+        return cast(Int32, lengths.astype(np.int32))
 
 
 def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:

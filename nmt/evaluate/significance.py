@@ -1,5 +1,6 @@
 """Is it better than before, and good enough? Paired bootstrap, the gate, and the history of scores."""
 
+import fcntl
 import json
 import math
 import os
@@ -139,27 +140,32 @@ def _lost(comparison: Comparison) -> str:
 def append_history(path: Path, record: Mapping[str, Any]) -> None:
     """Append one JSON line: `time` (ISO 8601, UTC), then `record`, such as what `to_json` gives.
 
-    The line is written by a single call and synced, so that runs which append at once do not mix theirs.
+    Runs that append at once wait for each other, and a line that could not be written whole is taken back; what a
+    power failure left of one keeps a line of its own.
     Raises UserError naming the file if it cannot be written.
     """
     entry = {"time": datetime.now(UTC).isoformat(timespec="seconds"), **record}
-    line = (json.dumps(entry, ensure_ascii=False) + "\n").encode()
+    text = json.dumps(entry, ensure_ascii=False) + "\n"
+    line = text.encode(errors="backslashreplace")  # the name of a file may be no text
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        written = _append(path, line)
+        _append(path, line)
     except OSError as error:
         raise UserError(
             f"{path}: cannot append the scores ({error.strerror}); mend that or change evaluate.history"
         ) from None
-    if written < len(line):
-        raise UserError(f"{path}: only {written} of {len(line)} bytes were appended; free some space on the disk")
 
 
-def _append(path: Path, line: bytes) -> int:
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        written = os.write(descriptor, line)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    return written
+def _append(path: Path, line: bytes) -> None:
+    with path.open("ab+", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        size = file.seek(0, os.SEEK_END)
+        if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+            line = b"\n" + line
+        try:
+            while line:  # a disk that is nearly full takes a part, and refuses the rest
+                line = line[file.write(line) :]
+        except OSError:
+            file.truncate(size)
+            raise
+        os.fsync(file.fileno())

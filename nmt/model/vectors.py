@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from nmt.config import ModelConfig
+from nmt.corpus.lines import read_lines
 from nmt.errors import DataError
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import Vocab
@@ -44,25 +45,21 @@ def read_vectors(path: Path, vocab: Vocab, embedding: nn.Embedding) -> int:
 
 def _rows(path: Path, width: int) -> Iterator[tuple[str, str, list[str]]]:
     """Place, token and numbers of each line; a token may hold spaces, as some of GloVe's do."""
-    try:
-        with path.open(encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                columns = line.rstrip().split(" ")
-                if number == 1 and len(columns) == 2:
-                    continue  # word2vec's header: how many vectors, how wide
-                extra = len(columns) - 1 - width
-                if extra < 0 or (extra > 0 and number <= 2):
-                    raise DataError(f"{path}:{number}: {width + extra} numbers, but model.d_model={width}")
-                yield f"{path}:{number}", " ".join(columns[: extra + 1]), columns[extra + 1 :]
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error}); give a UTF-8 text file of vectors") from None
+    for number, line in enumerate(read_lines(path), start=1):
+        columns = line.rstrip().split(" ")
+        if number == 1 and len(columns) == 2:
+            continue  # word2vec's header: how many vectors, how wide
+        extra = len(columns) - 1 - width
+        if extra < 0 or (extra > 0 and number <= 2):
+            raise DataError(f"{path}:{number}: {width + extra} numbers, but model.d_model={width}")
+        yield f"{path}:{number}", " ".join(columns[: extra + 1]), columns[extra + 1 :]
 
 
 def _vector(columns: list[str], place: str) -> torch.Tensor:
     try:
-        numbers = [float(column) for column in columns]
+        vector = torch.tensor([float(column) for column in columns])
     except ValueError:
-        numbers = [math.nan]
-    if not all(map(math.isfinite, numbers)):
+        vector = torch.tensor(math.nan)
+    if not vector.isfinite().all():
         raise DataError(f"{place}: holds what is no number; mend or delete the line")
-    return torch.tensor(numbers)
+    return vector

@@ -12,6 +12,9 @@ import unicodedata
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
 )
+# Some 30 combining marks in a row are more than any language needs (UAX #15, Stream-Safe Text Format); to sort
+# thousands of them, as NFC has to, takes minutes.
+_MOST_MARKS = 30
 _SPACES = re.compile(r"\s+")
 _STRAIGHT = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"'})
 # U+2581 stands for a space in several tokenizers, so it cannot stand for itself.
@@ -22,9 +25,22 @@ def normalize(text: str, language: str) -> str:
     """One line in NFC without invisible characters; white space is single spaces, none at the ends."""
     if not text.isascii():
         # NFC comes second: what stood on both sides of an invisible character may now combine
-        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).translate(_RESERVED)
+        text = unicodedata.normalize("NFC", _without_heaps(_INVISIBLE.sub("", text))).translate(_RESERVED)
         if language != "zh":
             text = text.translate(_STRAIGHT)
     elif not text.isprintable():
         text = _INVISIBLE.sub("", text)
     return _SPACES.sub(" ", text).strip()
+
+
+def _without_heaps(text: str) -> str:
+    """The text, with no more than `_MOST_MARKS` combining marks on one character; a short text is left as it is."""
+    if len(text) <= 1000:
+        return text
+    kept: list[str] = []
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)

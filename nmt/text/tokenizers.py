@@ -17,8 +17,10 @@ from typing import Any, Protocol
 import sentencepiece
 
 from nmt.errors import ConfigError, ModelError
+from nmt.run_dir import read_bytes
 
 SPACE = "▁"
+_STRETCH = 1000  # characters that jieba takes at a time: its search for unlisted words takes their number squared
 SAMPLED_LINES = 2_000_000  # of a larger corpus, so many train the sentencepiece model
 
 
@@ -89,7 +91,8 @@ class Jieba:
 
     def encode(self, text: str) -> list[str]:
         """Split into words."""
-        return [SPACE if word == " " else word for word in _segmenter().cut(text)]
+        parts = (text[start : start + _STRETCH] for start in range(0, len(text), _STRETCH))
+        return [SPACE if word == " " else word for part in parts for word in _segmenter().cut(part)]
 
     def decode(self, tokens: list[str]) -> str:
         """Join words: Chinese has no spaces but those that were tokens."""
@@ -225,6 +228,6 @@ def load_tokenizer(name: str, pieces: Path) -> Tokenizer:
     if name != "sentencepiece":
         return TOKENIZERS[name]()
     try:
-        return SentencePiece(pieces.read_bytes(), str(pieces))
+        return SentencePiece(read_bytes(pieces), str(pieces))
     except FileNotFoundError:
         raise ModelError(f"{pieces}: missing; run nmt build-vocab") from None

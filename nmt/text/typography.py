@@ -140,7 +140,7 @@ def _quotes(line: str) -> str:
     places = [m.start() for m in re.finditer('["“”]', line) if line[m.start()] != '"' or not _inches(line, m.start())]
     if len(places) % 2:
         return line
-    characters, marks = list(line), "「」" if is_traditional(line) else "“”"
+    characters, marks = list(line), ("「", "」") if is_traditional(line) else ("“", "”")
     for start, end in zip(places[::2], places[1::2], strict=True):
         if characters[start] in '"“' and characters[end] in '"”' and _is_chinese(line, start, end):
             characters[start], characters[end] = marks

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from nmt.errors import ModelError
-from nmt.run_dir import write_text
+from nmt.run_dir import read_bytes, write_text
 from nmt.text.spans import PLACEHOLDERS
 
 PAD, UNK, BOS, EOS = range(4)
@@ -22,6 +22,7 @@ _MARKS = (BEGIN, MIDDLE, END)
 # At most this share of a vocabulary is characters that spell; the rest is words.
 _SPELLING_SHARE = 0.25
 _REMEMBERED = 2**16  # spelled words
+_MEMORABLE = 50  # characters of a word that is worth remembering: a stranger's may have millions
 
 
 class Vocab:
@@ -61,7 +62,7 @@ class Vocab:
         ids: list[int] = []
         for token, index in zip(tokens, found, strict=True):
             if index is None:
-                ids += self._rare(token)
+                ids += self._rare(token) if len(token) <= _MEMORABLE else self._spelled(token)
             else:
                 ids.append(index)
         return ids
@@ -97,7 +98,7 @@ class Vocab:
         specials: list[str] = []
         for number, line in enumerate(_whole_lines(path), start=1):
             token, _, count = line.partition("\t")
-            if not (token and count.isascii() and count.isdigit()):
+            if not (token and count.isascii() and count.isdigit() and len(count) < 20):
                 raise _damaged(path, number, "not of the form token<TAB>count")
             if number <= len(SPECIALS):
                 specials.append(token)
@@ -112,7 +113,7 @@ class Vocab:
 
 def _whole_lines(path: Path) -> list[str]:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; run nmt build-vocab") from None
     try:

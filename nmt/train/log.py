@@ -81,12 +81,12 @@ class Log:
 
 def _forget_after(run: RunDir, update: int) -> None:
     try:
-        lines = run.metrics.read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = run.metrics.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     except FileNotFoundError:
         return
     kept = []
     for line in lines:
-        with suppress(ValueError, KeyError, TypeError):  # a line cut short by a crash is dropped
+        with suppress(ValueError, KeyError, TypeError, RecursionError):  # a line cut short by a crash is dropped
             if json.loads(line)["update"] <= update:
                 kept.append(line)
     if len(kept) < len(lines):

@@ -1,10 +1,12 @@
 """Lines in, translations out, in input order."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from nmt.checkpoint import best, load_weights, put_weights, read_meta, steps
@@ -22,6 +24,8 @@ from nmt.text.typography import repair
 from nmt.translate.decoder import Decoder
 from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
+
+_LONGEST_TOKEN = 64  # characters, on average: to encode a line of megabytes only to see that it is long takes gigabytes
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,19 @@ class Translator:
 
     def __init__(self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision) -> None:
         self.decoder, self.src, self.tgt, self.search = Decoder(model, src, tgt, precision), src, tgt, search
+
+    def fingerprint(self) -> str:
+        """A hash that is equal where the translations of every text are: of weights, vocabularies and search."""
+        told = (
+            self.search.model_dump_json(),
+            self.src.fingerprint(),
+            self.tgt.fingerprint(),
+            str(self.decoder.model.dtype),
+        )
+        digest = hashlib.sha256("\n".join(told).encode())
+        for parameter in self.decoder.model.parameters():
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        return digest.hexdigest()
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
         """Translate lines, sorted by length within; the order out is the order in.
@@ -101,7 +118,12 @@ class Translator:
         text = normalize(line, self.src.language)
         if not any(map(str.isalpha, text)):
             return []
-        return split_long(text, lambda part: len(self.src.encode(part)) <= self.decoder.longest)
+        longest = self.decoder.longest
+
+        def fits(part: str) -> bool:
+            return len(part) <= _LONGEST_TOKEN * longest and len(self.src.encode(part)) <= longest
+
+        return split_long(text, fits)
 
     def _candidates(self, source: Masked, parts: list[NBest]) -> list[Candidate]:
         if not parts:
@@ -144,6 +166,8 @@ def load_translator(
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     check_fits(folder, src, tgt)
     where = resolve_device(device)
+    with torch.device("meta"):  # nothing is allocated before the configuration is seen to fit the weights
+        put_weights(Transformer(config.model, len(src.vocab), len(tgt.vocab)), weights, folder)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     put_weights(model, weights, folder)
     return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))

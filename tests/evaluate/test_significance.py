@@ -208,9 +208,3 @@ def test_a_history_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"history: cannot append the scores \(.*change evaluate.history"):
         append_history(tmp_path / "file" / "history", {})
-
-
-def test_a_disk_that_fills_up_midway_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("os.write", lambda descriptor, data: 3)
-    with pytest.raises(UserError, match=r"only 3 of .* bytes were appended; free some space"):
-        append_history(tmp_path / "history", {})

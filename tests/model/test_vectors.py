@@ -70,7 +70,7 @@ def test_a_marked_character_takes_no_vector_of_a_word_that_looks_like_it(write, 
         ("x 1 2 3\ntea 1 inf 3\n", "vectors.txt:2: holds what is no number"),
         ("Tea 1 2 3\n", "vectors.txt: holds no vector of any token of the vocabulary"),
         ("", "vectors.txt: holds no vector"),
-        (b"2 3\ntea \x00\xff\xfe", "vectors.txt: cannot be read .* UTF-8 text file"),
+        (b"2 3\ntea \x00\xff\xfe", "vectors.txt:2: not UTF-8 at byte 9 of the text"),
     ],
 )
 def test_a_mistake_is_named_with_its_place(text, message, write, embedding):
@@ -79,7 +79,7 @@ def test_a_mistake_is_named_with_its_place(text, message, write, embedding):
 
 
 def test_a_missing_file_is_named(tmp_path, embedding):
-    with pytest.raises(DataError, match=r"gone\.txt: cannot be read"):
+    with pytest.raises(DataError, match=r"gone\.txt: no such file"):
         read_vectors(tmp_path / "gone.txt", VOCAB, embedding)
 
 

@@ -1,7 +1,7 @@
 """Timing is made with events and semaphores: what should come at once is waited for, with a long limit."""
 
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import count, islice, repeat
 from threading import Event, Semaphore
 from time import sleep
 
@@ -130,3 +130,28 @@ def test_a_source_without_end_is_read_only_a_little_ahead() -> None:
         taken += len(window)
         ran_ahead.clear()
     assert farthest <= 3 * size + 1
+
+
+def test_a_long_line_takes_the_room_of_many() -> None:
+    lines = ["short"] * 10 + ["x" * 10**6] * 3 + ["short"] * 3
+    assert [len(window) for window in windows(lines, 2000)] == [11, 1, 1, 3]
+
+
+def test_long_lines_are_read_only_a_little_ahead() -> None:
+    taken = 0
+    second = Event()
+
+    def endless() -> Iterator[str]:
+        nonlocal taken
+        for line in repeat("x" * 10**6):
+            taken += 1
+            if taken == 3:
+                second.set()
+            yield line
+
+    live = live_windows(endless(), 2000)
+    for _ in range(5):
+        assert len(next(live)) == 1
+    assert second.wait(SOON)
+    sleep(0.1)  # for what would come if it did not wait
+    assert taken <= 5 + 4

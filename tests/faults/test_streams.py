@@ -1,0 +1,277 @@
+"""What `nmt translate` does with whatever comes through stdin, and whatever becomes of the one who reads.
+
+An answer to each typed line, a reader of a file's translations that goes away, SIGINT while waiting: tests/test_cli.py.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+from conftest import NMT, run_nmt
+
+from nmt.config import load_config
+from nmt.corpus.lines import decode_lines
+from nmt.errors import ConfigError, DataError, ModelError, UserError
+from nmt.run_dir import RunDir
+from nmt.translate.translator import load_translator
+from nmt.translate.unfinished import unfinished
+from nmt.translate.windows import windows
+
+LOAD = Path(__file__).parents[2] / "scripts" / "load.py"
+GREEDY = ["--beam-size", 1, "--quiet"]
+
+
+def measured(model: RunDir, stdin: Path, *arguments: object) -> tuple[int, bytes, bytes, int]:
+    """Exit code, stdout, stderr and the most megabytes held, of a translation of a file."""
+    command = [*NMT, "translate", "-m", model.path, *GREEDY, *arguments]
+    with stdin.open("rb") as file:
+        process = subprocess.Popen(
+            list(map(str, command)), stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with process.stdout, process.stderr:
+            out, err = process.stdout.read(), process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, out, err, usage.ru_maxrss // 1024
+
+
+# --- what comes in ---
+
+
+def test_what_cannot_be_seen_changes_nothing(trained: RunDir) -> None:
+    plain = "three four five."
+    invisible = [
+        "\0three four five.",
+        "three \0four five.\0",
+        "\x1b\x07three\x7f four\x01 five.",
+        "\u202ethree\u202c four \u2066five\u2069.",
+        "\u200ethree four\u200f five.\u061c"[:-1],
+        "three four\x85five.\r",
+        "three\u2028four\u2029five.",
+        "three\vfour\ffive.",
+        "\ufeffthree\u00ad four fi\u200bve.",
+    ]
+    stdin = "\n".join([plain, *invisible]) + "\n"
+    answers = run_nmt("translate", "-m", trained.path, *GREEDY, stdin=stdin).stdout.decode().splitlines()
+    assert answers == ["三，四，五。"] * (1 + len(invisible))
+
+
+def test_bytes_of_anything_are_as_many_lines_as_they_have_where_invalid_ones_are_replaced(trained: RunDir) -> None:
+    data = b"one\xff.\r\n\n" + Random(1).randbytes(4000)
+    options = ["--max-length", 3, "--invalid", "replace", "--format", "jsonl"]
+    done = run_nmt("translate", "-m", trained.path, *GREEDY, *options, stdin=data)
+    assert (done.returncode, done.stderr) == (0, b"")
+    sources = [json.loads(line)["source"] for line in done.stdout.splitlines()]
+    assert sources[:2] == ["one\ufffd.", ""]
+    assert len(sources) == data.count(b"\n") + (not data.endswith(b"\n"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+def test_utf16_is_refused_with_a_hint(encoding: str, errors: str) -> None:
+    raw = "Hello.\nWhere is the café?\n".encode(encoding).splitlines(keepends=True)
+    with pytest.raises(DataError, match=r"stdin:1: .* it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8"):
+        list(decode_lines(raw, Path("stdin"), errors))
+
+
+def test_lines_of_a_megabyte_are_translated(trained: RunDir, tmp_path: Path) -> None:
+    heap = "\u0315\u0300" * 250_000  # to put combining marks in their order takes the square of their number
+    text = tmp_path / "long"
+    text.write_text("x" * 10**6 + "\n" + "one" + heap + ".\ntwo.\n", encoding="utf-8")
+    code, out, err, megabytes = measured(trained, text, "--max-length", 1)
+    assert (code, err) == (0, b"")
+    assert out.count(b"\n") == 3
+    assert megabytes < 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", ["one two, ", "1.", "e\u0301", "I. ", "\u200b", "中"])
+def test_lines_of_a_megabyte_of_anything_are_translated(trained: RunDir, tmp_path: Path, piece: str) -> None:
+    text = tmp_path / "long"
+    text.write_text((piece * 10**6)[: 10**6] + "\ntwo.\n", encoding="utf-8")
+    code, out, err, megabytes = measured(trained, text, "--max-length", 1)
+    assert (code, err) == (0, b"")
+    assert out.count(b"\n") == 2
+    assert megabytes < 1500
+
+
+def test_a_line_without_end_is_refused_before_it_fills_the_memory(trained: RunDir) -> None:
+    code, out, err, megabytes = measured(trained, Path("/dev/zero"))
+    assert (code, out) == (3, b"")
+    assert err.decode() == "nmt: stdin:1: a line of more than 4,194,304 bytes; is this text, line by line?\n"
+    assert megabytes < 600
+
+
+# --- much of it ---
+
+
+def load(model: RunDir, lines: int) -> tuple[int, int]:
+    """Megabytes that `nmt translate` holds after 10,000 lines through a pipe, nearly all blank, and after all."""
+    command = [sys.executable, LOAD, "--model", model.path, "--blank", "--lines", lines, "search.method=greedy"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    assert f"{lines:,} of {lines:,} lines answered" in done.stdout
+    early, late = done.stdout.split("resident memory ")[1].split(" after 10,000 lines, ")
+    return int(early.split()[0]), int(late.split()[0])
+
+
+def test_many_lines_take_no_more_memory_than_some(trained: RunDir) -> None:
+    early, late = load(trained, 40_000)
+    assert late < early + 6
+
+
+@pytest.mark.slow
+def test_ten_million_lines_take_no_more_memory_than_some(trained: RunDir) -> None:
+    early, late = load(trained, 10_000_000)
+    assert late < early + 20
+
+
+def test_the_end_of_a_pipe_that_goes_away_ends_it_quietly_with_141(trained: RunDir) -> None:
+    command = (
+        f"yes one. | {' '.join(NMT)} translate -m {trained.path} --beam-size 1 | head -n 1; echo ${{PIPESTATUS[1]}}"
+    )
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
+    assert done.stdout.decode() == "一。\n141\n"
+    assert done.stderr == b""
+
+
+# --- into a file ---
+
+
+def from_file(
+    command: list[str], source: Path, before: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run it with a file as stdin."""
+    with source.open() as file:
+        return subprocess.run(command, stdin=file, capture_output=True, preexec_fn=before, check=False)
+
+
+def words(count: int) -> str:
+    """Lines of which each window has some long ones."""
+    return "".join(f"{' '.join(['one', 'two', 'three'][: n % 4])}\n" for n in range(count))
+
+
+def test_a_killed_translation_goes_on_where_it_stopped(trained: RunDir, tmp_path: Path) -> None:
+    source, output, part = tmp_path / "in.en", tmp_path / "out.zh", tmp_path / "out.zh.part"
+    source.write_text(words(4100))
+    command = [*NMT, "translate", "-m", str(trained.path), "--beam-size", "1", "-q", "--output", str(output)]
+    translator = load_translator(load_config(trained.config, ["search.method=greedy", "search.beam_size=1"]), trained)
+    with source.open() as file:
+        process = subprocess.Popen(command, stdin=file)
+    while not (part / "done.json").exists() or json.loads((part / "done.json").read_text())["lines"] < 2000:
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    done = json.loads((part / "done.json").read_text())["lines"]
+    assert 2000 <= done < 4100, "too fast to be killed in the middle; more lines, please"
+    assert not output.exists()
+    with (part / "text").open("ab") as torn:
+        torn.write("半".encode()[:2])  # what a write that was cut off may leave
+    assert from_file([*command, "--resume"], source).returncode == 0
+    straight = [t.text for window in windows(words(4100).split("\n")[:-1]) for t in translator.translate(window)]
+    assert output.read_text(encoding="utf-8").split("\n")[:-1] == straight
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "out.zh"]
+
+
+def half_done(output: Path) -> None:
+    """Two of an input's lines translated, then an interrupt."""
+    with suppress(KeyboardInterrupt), unfinished(output, "this model", resume=False, overwrite=False) as part:
+        part.append(["one", "two"], "一\n二\n")
+        raise KeyboardInterrupt
+
+
+def go_on(output: Path, lines: list[str], made_with: str = "this model", overwrite: bool = False) -> list[str]:
+    """What is left to translate, once it is translated."""
+    with unfinished(output, made_with, not overwrite, overwrite) as part:
+        left = list(part.remaining(lines))
+        part.append(left, "".join(f"{line}!\n" for line in left))
+    return left
+
+
+def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
+    output = tmp_path / "out.zh"
+    half_done(output)
+    told = r"out\.zh\.part: 2 lines are translated already; go on with --resume, or --overwrite them"
+    with pytest.raises(ConfigError, match=told), unfinished(output, "this model", resume=False, overwrite=False):
+        pass
+    assert go_on(output, ["one", "two", "three"]) == ["three"]
+    assert output.read_text(encoding="utf-8") == "一\n二\nthree!\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "made_with", "error", "message"),
+    [
+        (["one"], "this model", DataError, "the translations of 2 lines, but the input has 1; give the same again"),
+        (["one", "zwei", "three"], "this model", DataError, "the translations of other lines; give the same input"),
+        (["one", "two", "three"], "another", ConfigError, "made with another model, search or format"),
+    ],
+)
+def test_what_does_not_belong_together_is_not_mixed(
+    tmp_path: Path, lines: list[str], made_with: str, error: type[UserError], message: str
+) -> None:
+    output = tmp_path / "out.zh"
+    half_done(output)
+    with pytest.raises(error, match=message):
+        go_on(output, lines, made_with)
+    assert not output.exists()
+    assert go_on(output, ["one", "two", "three"]) == ["three"], "a refusal loses nothing"
+
+
+def test_a_half_done_translation_can_be_begun_anew(tmp_path: Path) -> None:
+    output = tmp_path / "out.zh"
+    half_done(output)
+    assert go_on(output, ["x"], "another", overwrite=True) == ["x"]
+    assert output.read_text() == "x!\n"
+
+
+@pytest.mark.parametrize(
+    "said", ["{", "[]", '{"lines": "2"}', '{"lines": 2, "bytes": 99, "input": "", "made_with": ""}']
+)
+def test_a_half_done_translation_that_is_damaged_is_named(tmp_path: Path, said: str) -> None:
+    output = tmp_path / "out.zh"
+    half_done(output)
+    (tmp_path / "out.zh.part" / "done.json").write_text(said)
+    with pytest.raises(ModelError, match=r"out\.zh\.part.*: damaged"):
+        go_on(output, ["one", "two", "three"])
+
+
+def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
+    output = tmp_path / "out.zh"
+    with (
+        unfinished(output, "m", resume=False, overwrite=False),
+        pytest.raises(UserError, match=r"out\.zh\.part: another process is at work"),
+        unfinished(output, "m", resume=True, overwrite=False),
+    ):
+        pass
+
+
+def test_a_full_disk_keeps_what_was_done(trained: RunDir, tmp_path: Path) -> None:
+    source, output = tmp_path / "in.en", tmp_path / "out.zh"
+    source.write_text("one.\n" * 2000 + "one two three.\n" * 500)
+    command = [
+        *NMT,
+        "translate",
+        "-m",
+        str(trained.path),
+        "--beam-size",
+        "1",
+        "-q",
+        "--output",
+        str(output),
+        "--resume",
+    ]
+    room = 16_000  # bytes: the first window takes 14,000, the second 9,500
+    full = from_file(command, source, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+    told = f"nmt: {output}.part: cannot be written (File too large); mend that, then go on with --resume\n"
+    assert (full.returncode, full.stderr.decode()) == (1, told)
+    assert json.loads((tmp_path / "out.zh.part" / "done.json").read_text())["lines"] == 2000
+    assert not output.exists()
