@@ -109,7 +109,7 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(trained: RunDi
     code, out, err, megabytes = measured(trained, Path("/dev/zero"))
     assert (code, out) == (3, b"")
     assert err.decode() == "nmt: stdin:1: a line of more than 4,194,304 bytes; is this text, line by line?\n"
-    assert megabytes < 600
+    assert megabytes < 900  # what started it counts as well: the tests, all in one process, hold some 600
 
 
 # --- much of it ---
