@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.corpus.store import EncodedPair, ParallelCorpus, write_store
-from nmt.errors import ModelError
+from nmt.errors import ModelError, UserError
 
 PRINTS = ("source-print", "target-print")
 
@@ -72,7 +72,7 @@ def test_a_failure_while_writing_leaves_the_store_that_was_there(tmp_path: Path)
 
     pairs: list[EncodedPair] = [([1, 2], [3]), ([4], [5, 6])]
     stored(tmp_path / "train", pairs)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(UserError, match=r"train: cannot be written .No space left on device.; free some space"):
         write_store(tmp_path / "train", interrupted(), (100, 100), PRINTS)
     assert content(ParallelCorpus(tmp_path / "train", PRINTS)) == pairs
     assert [path.name for path in tmp_path.iterdir()] == ["train"]

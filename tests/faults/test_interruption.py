@@ -18,6 +18,7 @@ from trainings import ENVIRONMENT, outcome, settings, the_rest, training, wait_f
 from nmt import checkpoint
 from nmt.errors import UserError
 from nmt.run_dir import RunDir, locked
+from nmt.train.update import Updater
 
 HERE = Path(__file__).parent
 
@@ -107,6 +108,26 @@ def test_a_training_killed_while_it_averages_averages_again(
 
 def die() -> None:
     raise Killed
+
+
+def test_patience_goes_on_where_it_stood(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = {name: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] for name in ("straight", "killed")}  # the first is the best
+    monkeypatch.setattr(
+        "nmt.train.validation.Validator.measure",
+        lambda self, _: ({"loss": losses[self.run.path.name].pop(0), "bleu": 0.0, "chrf": 0.0}, self.references),
+    )
+    patient = ("train.updates=1000", "train.patience=3", "train.average=0")
+    straight = train(tiny_config(corpus, tmp_path / "straight", *patient))
+    assert checkpoint.steps(straight)[-1].name == "step-00000040"
+    config = tiny_config(corpus, tmp_path / "killed", *patient)
+    apply = Updater.apply
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            Updater, "apply", lambda self, update, *rest: die() if update == 25 else apply(self, update, *rest)
+        )
+        with pytest.raises(Killed):
+            train(config)
+    assert outcome(train(config)) == outcome(straight)
 
 
 @pytest.mark.parametrize("whole", ["step-00000020", "old"])
