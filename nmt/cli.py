@@ -20,6 +20,7 @@ from nmt.errors import ConfigError, UserError
 if TYPE_CHECKING:
     from nmt.config import Config
     from nmt.run_dir import RunDir
+    from nmt.translate.translator import Translation
 
 Translated = Callable[[list[str], int], str]  # of lines, the first of which has that number
 
@@ -171,15 +172,11 @@ def translate(
     quiet: opt.Quiet = False,
 ) -> None:
     """Translate stdin to stdout: N lines in, N lines out."""
-    method = None if beam_size is None else "greedy" if beam_size == 1 else "beam"
-    options: dict[str, object] = {"beam_size": beam_size, "method": method, "n_best": n_best}
-    options |= {"length_penalty": length_penalty, "max_length": max_length, "batch_tokens": batch_tokens}
-    options |= {"typography": typography, "verify": verify}
+    options: dict[str, object] = {"beam_size": beam_size, "n_best": n_best, "length_penalty": length_penalty}
+    options |= {"max_length": max_length, "typography": typography, "verify": verify, "batch_tokens": batch_tokens}
+    options["method"] = None if beam_size is None else "greedy" if beam_size == 1 else "beam"
     settings = _with(overrides, {f"search.{name}": value for name, value in options.items()})
-    if output is not None:
-        _refuse_unwritable(output, overwrite)
-    elif resume:
-        raise ConfigError("--resume needs --output FILE: what was written to a pipe is gone")
+    _refuse_output(output, overwrite, resume)
 
     from nmt.trained_run import find_run
     from nmt.translate.formats import written
@@ -193,11 +190,7 @@ def translate(
     translator = load_translator(found, run, device, precision, warn)
 
     def translated(window: list[str], start: int) -> str:
-        translations = translator.translate(window)
-        for number, translation in enumerate(translations, start):
-            for fault in translation.faults:
-                warn(f"line {number}: {fault}")
-        return written(output_format, translations, start)
+        return written(output_format, _told(translator.translate(window), start), start)
 
     lines = _stdin_lines(invalid.value)
     if output is None:
@@ -206,6 +199,14 @@ def translate(
         with unfinished(output, f"{translator.fingerprint()} {output_format}", resume, overwrite) as part:
             for window in shown(windows(part.remaining(lines)), quiet):
                 part.append(window, translated(window, part.lines + 1))
+
+
+def _told(translations: "list[Translation]", start: int) -> "list[Translation]":
+    """The translations, after warning of their faults."""
+    for number, translation in enumerate(translations, start):
+        for fault in translation.faults:
+            warn(f"line {number}: {fault}")
+    return translations
 
 
 def _stdin_lines(invalid: str = "error") -> Iterator[str]:
@@ -280,8 +281,7 @@ def evaluate(
     floors = parse_floors(fail_under or [])
     if fail_below_baseline and baseline is None:
         raise ConfigError("--fail-below-baseline needs --baseline FILE")
-    if output is not None:
-        _refuse_unwritable(output, overwrite)
+    _refuse_output(output, overwrite)
     against = None if baseline is None else list(read_lines(baseline))
     if hyp is not None:
         _refuse("--hyp is scored as it is", {"--model": model, "--output": output})
@@ -305,11 +305,13 @@ def evaluate(
     result.gate(floors, fail_below_baseline)
 
 
-def _refuse_unwritable(output: Path, overwrite: bool) -> None:
+def _refuse_output(output: Path | None, overwrite: bool, resume: bool = False) -> None:
     """Raise ConfigError before the work is done rather than after."""
-    if output.exists() and not overwrite:
+    if output is None and resume:
+        raise ConfigError("--resume needs --output FILE: what was written to a pipe is gone")
+    if output is not None and output.exists() and not overwrite:
         raise ConfigError(f"{output}: is there already; name another file, or --overwrite it")
-    if not os.access(output.parent, os.W_OK):
+    if output is not None and not os.access(output.parent, os.W_OK):
         raise ConfigError(f"{output}: its folder cannot be written to; name another file")
 
 

@@ -22,9 +22,10 @@ def test_a_model_learns_its_little_world_and_never_writes_unk(trained: RunDir) -
     translations = [translation.text for translation in translator.translate(sources)]
     (bleu,) = score(translations, references, ["bleu"])
     assert bleu.value > 90
-    strange = [t.text for t in translator.translate(["Zoë @ 12:30, <unk> one \U0001f600", "ONE TWO", "x" * 500])]
+    strange = [t.text for t in translator.translate(["Zoë @ 12:30, < unk> one \U0001f600", "ONE TWO", "x" * 500])]
     assert len(strange) == 3
     assert not any("<unk>" in text for text in [*translations, *strange])
+    assert translator.translate(["one <unk> two"])[0].text.count("<unk>") == 1  # as in the source: it is a tag
 
 
 @pytest.mark.parametrize("units", ["jieba", "sentencepiece"])

@@ -34,6 +34,7 @@ _LONG_NUMBERS = (
 )
 _EMOJI = "(?:[\u2600-\u27bf\U0001f1e6-\U0001faff][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"
 _SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
+_EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 # Without any of these a text has no span.
 _SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+\u2600-\u27bf\U0001f1e6-\U0001faff]|\d[\d,.-]+\d|[.:-]\w|{_PLACEHOLDER}")
 
@@ -91,10 +92,8 @@ def mask_pair(src: str, tgt: str, first: int) -> tuple[str, str] | None:
 
 
 def lost(source: str, translation: str) -> list[str]:
-    """The spans of a source that its translation does not have as often, in order."""
-    if not (spans := find(source)):
-        return []
-    missing = Counter(spans)
+    """The spans of a source that its translation does not have as often, in order; numbers may be written otherwise."""
+    missing = Counter(_EXACT.findall(source) if _SUSPICIOUS.search(source) else ())
     for span in missing:
         missing[span] -= translation.count(span)
     return [span for span, count in missing.items() if count > 0]
