@@ -299,8 +299,7 @@ def evaluate(
         print(json.dumps(result.as_json(), ensure_ascii=False, indent=2))
     elif not quiet:
         print(result.as_text())
-    kept = history or judged.settings.evaluate.history
-    if kept is not None:
+    if kept := history or judged.settings.evaluate.history:
         append_history(Path(kept), result.as_json())
     result.gate(floors, fail_below_baseline)
 

@@ -13,18 +13,21 @@ CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
-# Without groups of its own and with the kinds that begin alike in the order in which they are to be tried.
+# Without groups of its own, the kinds that begin alike in the order in which they are to be tried. Repetitions have
+# bounds where a match could begin anywhere: a line of megabytes would otherwise take the square of its length.
 PATTERN = (
-    r"`+[^`]+`+"  # code
-    r"|</?[A-Za-z][^<>]*>|<!--.*?-->|&(?:#\d+|#x[\da-fA-F]+|\w+);"  # tags, entities
-    r"|\$?\{[^{}\s]*\}|%\(\w+\)[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%[-+#0]*\d*(?:\.\d+)?[sdiufgxXc]\b"  # placeholders
-    rf"|(?:[A-Za-z][A-Za-z\d+.-]*://|www\.|mailto:)[^\s<>\"{CHINESE}]*[^\s<>\"{CHINESE}.,;:!?)\]]"  # URLs
-    r"|(?a:[\w.+-]+@[A-Za-z\d-]+(?:\.[A-Za-z\d-]+)+)"  # e-mail
+    r"(?<!`)`{1,3}[^`]{1,999}`{1,3}"  # code
+    r"|</?[A-Za-z][^<>]*>|<!--.{0,999}?-->|&(?:#\d{1,9}|#x[\da-fA-F]{1,9}|\w{1,32});"  # tags, entities
+    r"|\$?\{[^{}\s]*\}|%\(\w+\)[-+ #0]{0,5}\d{0,5}(?:\.\d{1,5})?[a-zA-Z]"  # placeholders
+    r"|%[-+#0]{0,5}\d{0,5}(?:\.\d{1,5})?[sdiufgxXc]\b"
+    r"|(?:(?<![A-Za-z])[A-Za-z][A-Za-z\d+.-]{0,30}://|www\.|mailto:)"  # URLs
+    rf"[^\s<>\"{CHINESE}]*[^\s<>\"{CHINESE}.,;:!?)\]]"
+    r"|(?a:(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z\d-]{1,63}(?:\.[A-Za-z\d-]{1,63})+)"  # e-mail
     r"|(?a:(?<![A-Za-z\d.])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.~@%+=/\\-]*[\w/\\])"  # paths
     r"|(?a:(?<![\w@#])[@#][A-Za-z_]\w*)"  # mentions, hashtags
-    r"|(?a:\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|cn|uk|de|fr|jp|ru|info|dev|app|py|js|ts|txt|md|json|xml"
-    r"|html?|csv|pdf|zip|gz|exe|dll|cs|cpp|sh|ya?ml)\b(?:/[\w.~%+=/-]*)?)"  # domains, file names
-    r"|(?a:\b\w+(?:(?:::|->|\.)\w+)*\(\))"  # calls
+    r"|(?a:(?<![\w-])[\w-]{1,63}(?:\.[\w-]{1,63}){0,9}\.(?:com|org|net|edu|gov|io|cn|uk|de|fr|jp|ru|info|dev|app"
+    r"|py|js|ts|txt|md|json|xml|html?|csv|pdf|zip|gz|exe|dll|cs|cpp|sh|ya?ml)\b(?:/[\w.~%+=/-]*)?)"  # domains, files
+    r"|(?a:\b\w{1,99}(?:(?:::|->|\.)\w{1,99}){0,9}\(\))"  # calls
 )
 _LONG_NUMBERS = (
     r"(?a:(?<![\w.,:/+-])(?:"
@@ -65,12 +68,12 @@ def find(text: str) -> list[str]:
 
 
 def mask(text: str) -> Masked:
-    """Replace the spans of a text by placeholders; those that there is no placeholder for stay."""
+    """Replace the spans of a text by placeholders; what there is none for stays, unless it is one itself."""
     spans: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
         if len(spans) == len(PLACEHOLDERS):
-            return match[0]
+            return "" if match[0] in PLACEHOLDERS else match[0]
         spans.append(match[0])
         return PLACEHOLDERS[len(spans) - 1]
 

@@ -23,7 +23,7 @@ _WORD, _SIGN = "\ue000", "\ue001"  # stand for protected spans while the rest is
 # What is never touched inside, and is no Chinese context outside.
 _PROTECTED = re.compile(
     rf"{PATTERN}"
-    r"|\d+(?:[.,:/]\d+)+"  # decimals, thousands, times, ratios, versions, dates
+    r"|(?<!\d)\d+(?:[.,:/]\d+)+"  # decimals, thousands, times, ratios, versions, dates
     r"|(?a:\b(?:[A-Za-z]\.){2,})"  # U.S.
     r"|(?<![A-Za-z\d])[:;=][’'-]?[)(DPp3|\\](?!\w)|(?<!\S)<3(?!\w)|\^[_.-]?\^"  # emoticons
     rf"|!=|\?\?=|::|:=|[{_WORD}{_SIGN}]"  # operators, and our own marks
