@@ -205,7 +205,7 @@ def _told(translations: "list[Translation]", start: int) -> "list[Translation]":
     """The translations, after warning of their faults."""
     for number, translation in enumerate(translations, start):
         for fault in translation.faults:
-            warn(f"line {number}: {fault}")
+            warn(f"line {number}: {_printable(str(fault))}")
     return translations
 
 
