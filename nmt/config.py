@@ -96,6 +96,7 @@ class AugmentConfig(Section):
     """Variants of training pairs: each a share of the pairs that it fits."""
 
     masked: Share = 0.5
+    masked_numbers: Share = 0.0
     tagged: Share = 0.0
     renumbered: Share = 0.0
     upper: Share = 0.0
@@ -112,7 +113,7 @@ class AugmentConfig(Section):
     @property
     def protects(self) -> bool:
         """Whether train has placeholders, so that spans can travel as such."""
-        return self.masked > 0 or self.tagged > 0
+        return self.masked > 0 or self.masked_numbers > 0 or self.tagged > 0
 
 
 class PrepareConfig(Section):

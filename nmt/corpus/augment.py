@@ -104,8 +104,13 @@ def _masked(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
     return mask_pair(*pair, chance.randrange(len(PLACEHOLDERS)))
 
 
+def _masked_numbers(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
+    return mask_pair(*pair, chance.randrange(len(PLACEHOLDERS)), numbers=True)
+
+
 _KINDS: dict[str, Make] = {
     "masked": _masked,
+    "masked_numbers": _masked_numbers,
     "tagged": _tagged,
     "renumbered": _renumbered,
     "upper": _recased(str.upper),

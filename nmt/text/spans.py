@@ -37,6 +37,8 @@ _LONG_NUMBERS = (
 )
 _EMOJI = "(?:[\u2600-\u27bf\U0001f1e6-\U0001faff][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"
 _SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
+_NUMBER = r"(?a:(?<![\w.,:/+#-])\d+(?:[.,:]\d+)*(?![\w-]|[.,:/]\d))"
+_SPAN_OR_NUMBER = re.compile(f"{_SPAN.pattern}|{_NUMBER}")
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 # Without any of these a text has no span.
 _SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+\u2600-\u27bf\U0001f1e6-\U0001faff]|\d[\d,.-]+\d|[.:-]\w|{_PLACEHOLDER}")
@@ -62,13 +64,18 @@ class Masked:
         return self.spans[number] if number < len(self.spans) else ""
 
 
-def find(text: str) -> list[str]:
-    """The protected spans of a text, in order."""
+def find(text: str, numbers: bool = False) -> list[str]:
+    """The protected spans of a text, and its other numbers if asked for, in order."""
+    if numbers:
+        return _SPAN_OR_NUMBER.findall(text)
     return _SPAN.findall(text) if _SUSPICIOUS.search(text) else []
 
 
-def mask(text: str) -> Masked:
-    """Replace the spans of a text by placeholders; what there is none for stays, unless it is one itself."""
+def mask(text: str, numbers: bool = False) -> Masked:
+    """Replace the spans of a text, and its other numbers if asked for, by placeholders.
+
+    What there is no placeholder for stays, unless it is one itself.
+    """
     spans: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
@@ -77,12 +84,13 @@ def mask(text: str) -> Masked:
         spans.append(match[0])
         return PLACEHOLDERS[len(spans) - 1]
 
-    return Masked(_SPAN.sub(hide, text) if _SUSPICIOUS.search(text) else text, tuple(spans))
+    pattern = _SPAN_OR_NUMBER if numbers else _SPAN
+    return Masked(pattern.sub(hide, text) if numbers or _SUSPICIOUS.search(text) else text, tuple(spans))
 
 
-def mask_pair(src: str, tgt: str, first: int) -> tuple[str, str] | None:
-    """Replace the spans that stand once on each side, in both alike, numbered from `first` on; None: there is none."""
-    ours, theirs = Counter(find(src)), Counter(find(tgt))
+def mask_pair(src: str, tgt: str, first: int, numbers: bool = False) -> tuple[str, str] | None:
+    """Replace what stands once on each side, in both alike, numbered from `first` on. None: there is nothing."""
+    ours, theirs = Counter(find(src, numbers)), Counter(find(tgt, numbers))
     shared = [span for span, count in ours.items() if count == theirs[span] == 1]
     if not shared:
         return None
@@ -91,7 +99,8 @@ def mask_pair(src: str, tgt: str, first: int) -> tuple[str, str] | None:
     def hide(match: re.Match[str]) -> str:
         return PLACEHOLDERS[number[match[0]]] if match[0] in number else match[0]
 
-    return _SPAN.sub(hide, src), _SPAN.sub(hide, tgt)
+    pattern = _SPAN_OR_NUMBER if numbers else _SPAN
+    return pattern.sub(hide, src), pattern.sub(hide, tgt)
 
 
 def lost(source: str, translation: str) -> list[str]:

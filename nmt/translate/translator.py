@@ -80,12 +80,15 @@ class Translator:
         them is translated again as it is. One that goes round in circles, or with `verify: retry` has any fault, gives
         way to the next best without.
         """
-        sources = [spans.mask(line) if self.decoder.protects else Masked(line, ()) for line in lines]
+        sources = [self._masked(line) for line in lines]
         found = self._attempt(sources, self.search)
         self._replace(found, [i for i, source in enumerate(sources) if source.spans and not found[i]], lines)
         if self.search.method == "beam":
-            self._reconsider(found, sources, lines)
+            self._reconsider(found, lines)
         return [self._translation(line, candidates) for line, candidates in zip(lines, found, strict=True)]
+
+    def _masked(self, line: str, numbers: bool = False) -> Masked:
+        return spans.mask(line, numbers) if self.decoder.protects else Masked(line, ())
 
     def _attempt(self, sources: Sequence[Masked], search: SearchConfig) -> list[list[Candidate]]:
         """The n best of each line, less those that have not kept its placeholders."""
@@ -101,13 +104,19 @@ class Translator:
         for i, candidates in zip(which, self._attempt(bare, self.search), strict=True):
             found[i] = candidates
 
-    def _reconsider(self, found: list[list[Candidate]], sources: Sequence[Masked], lines: Sequence[str]) -> None:
-        """Where the best translation is not acceptable, take the next best that is, if there is one."""
-        doubtful = [i for i, line in enumerate(lines) if found[i] and not self._acceptable(line, found[i][0])]
-        widest = self.search.model_copy(update={"n_best": self.search.beam_size})
-        for i, candidates in zip(doubtful, self._attempt([sources[i] for i in doubtful], widest), strict=True):
-            good = [candidate for candidate in candidates if self._acceptable(lines[i], candidate)]
-            found[i] = good[: self.search.n_best] or found[i]
+    def _reconsider(self, found: list[list[Candidate]], lines: Sequence[str]) -> None:
+        """Where the best translation is not acceptable, take the next best that is, if there is one.
+
+        If there is none, it is looked for with numbers as placeholders, and by a search that says nothing of four
+        tokens twice.
+        """
+        for numbers, unrepeated in ((False, 0), (True, 0), (False, 4)):
+            doubtful = [i for i, line in enumerate(lines) if found[i] and not self._acceptable(line, found[i][0])]
+            search = self.search.model_copy(update={"n_best": self.search.beam_size, "no_repeat_ngram": unrepeated})
+            sources = [self._masked(lines[i], numbers) for i in doubtful]
+            for i, candidates in zip(doubtful, self._attempt(sources, search), strict=True):
+                good = [candidate for candidate in candidates if self._acceptable(lines[i], candidate)]
+                found[i] = good[: self.search.n_best] or found[i]
 
     def _acceptable(self, line: str, candidate: Candidate) -> bool:
         look = faults if self.search.verify == "retry" else repetition

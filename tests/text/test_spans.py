@@ -114,6 +114,14 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
     assert mask_pair("Open a.py.", "打开它。", 0) is None
 
 
+def test_numbers_are_masked_where_that_is_asked_for() -> None:
+    assert find("3 of 42, 3.5 at 10:30 in a1 and 2-3", numbers=True) == ["3", "42", "3.5", "10:30"]
+    assert mask("3 at www.a.org", numbers=True).spans == ("3", "www.a.org")
+    zero = PLACEHOLDERS[0]
+    assert mask_pair("In 1999.", "在1999年。", 0) is None
+    assert mask_pair("In 1999.", "在1999年。", 0, numbers=True) == (f"In {zero}.", f"在{zero}年。")
+
+
 def test_lost_spans_are_those_that_the_translation_does_not_have_as_often() -> None:
     assert lost("a.py, a.py and b.py", "b.py 和 a.py") == ["a.py"]
     assert lost("Go to https://x.org/a.", "去 https://x.org/a。") == []

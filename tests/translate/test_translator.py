@@ -409,3 +409,17 @@ def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(mo
         for verify in ("off", "flag", "retry")
     }
     assert [(t.text, bool(t.faults)) for t in found.values()] == [("天天", False), ("天天", True), ("天", False)]
+
+
+def test_retrying_gives_numbers_the_way_of_spans() -> None:
+    lines = ["天 42 地", "天 3.5 and 1999", "黄"]  # the vocabulary has no digits
+    options = {"typography": "off", "max_ratio": 1.0}
+    found = {
+        verify: translator(Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify=verify, **options).translate(
+            lines
+        )
+        for verify in ("flag", "retry")
+    }
+    assert [sorted(fault.detail for fault in t.faults) for t in found["flag"]] == [["42"], ["1999", "3.5"], []]
+    assert not any(t.faults for t in found["retry"])
+    assert found["retry"][0].text == lines[0]
