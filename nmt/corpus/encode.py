@@ -13,7 +13,7 @@ from typing import Any
 from nmt.config import Config
 from nmt.corpus.lines import read_lines
 from nmt.corpus.parallel import map_chunks
-from nmt.corpus.store import EncodedPair, ParallelCorpus, write_store
+from nmt.corpus.store import Block, EncodedPair, ParallelCorpus, block, write_blocks, write_store
 from nmt.errors import ConfigError, DataError, ModelError
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split, read_json, replacing, write_json
 from nmt.text.side import Side, load_side
@@ -40,8 +40,7 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
         counts = {name: _count(config, run, name, tokenized[name]) for name in SIDES}
         _save_vocabs(config, run, counts)
         src, tgt = (load_side(config, run, name) for name in SIDES)
-        encoded = zip(_encode(tokenized["src"], src), _encode(tokenized["tgt"], tgt), strict=True)
-        pairs = {"train": _write_split(run, "train", encoded, src, tgt)}
+        pairs = {"train": _encode_train(config, run, tokenized, src, tgt)}
     for split in SPLITS[1:]:
         texts = [read_lines(run.text(split, side.language)) for side in (src, tgt)]
         encoded = zip(map(src.encode, texts[0]), map(tgt.encode, texts[1]), strict=True)
@@ -137,8 +136,27 @@ def _reserved(config: Config) -> tuple[str, ...]:
     return PLACEHOLDERS if config.prepare.augment.protects else ()
 
 
-def _encode(tokenized: Path, side: Side) -> Iterator[list[int]]:
-    return (side.vocab.encode(line.split(" ") if line else []) for line in read_lines(tokenized))
+def _encode_train(config: Config, run: RunDir, tokenized: dict[SideName, Path], src: Side, tgt: Side) -> int:
+    """Encode what `_count` has tokenised, with all cores."""
+    sizes, prints = (len(src.vocab), len(tgt.vocab)), (src.fingerprint(), tgt.fingerprint())
+    work = partial(_encode_chunk, (run.vocab("src"), run.vocab("tgt")), prints)
+    lines = zip(read_lines(tokenized["src"]), read_lines(tokenized["tgt"]), strict=True)
+    blocks = map_chunks(work, lines, config.prepare.workers, lambda pair: len(pair[0]) + len(pair[1]))
+    return write_blocks(run.store("train"), blocks, sizes, prints)
+
+
+@cache
+def _vocabs(paths: tuple[Path, Path], _prints: tuple[str, str]) -> tuple[Vocab, Vocab]:
+    return Vocab.load(paths[0]), Vocab.load(paths[1])
+
+
+def _encode_chunk(paths: tuple[Path, Path], prints: tuple[str, str], lines: list[tuple[str, str]]) -> Block:
+    src, tgt = _vocabs(paths, prints)  # each process loads them once
+    pairs = [
+        (src.encode(ours.split(" ") if ours else []), tgt.encode(theirs.split(" ") if theirs else []))
+        for ours, theirs in lines
+    ]
+    return block(pairs, (len(src), len(tgt)))
 
 
 def _write_split(run: RunDir, split: Split, pairs: Iterable[EncodedPair], src: Side, tgt: Side) -> int:

@@ -4,7 +4,8 @@ A store is a folder: `src.ids` and `tgt.ids` (all ids end to end), `offsets.npy`
 sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprints).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 from typing import cast
@@ -18,6 +19,7 @@ from nmt.run_dir import SIDES, read_json, replacing, write_json
 Ids = npt.NDArray[np.integer]
 Int32 = npt.NDArray[np.int32]
 EncodedPair = tuple[list[int], list[int]]
+Block = tuple[bytes, bytes, bytes]  # of some pairs: source ids, target ids, and their counts, int32 [n, 2]
 _BLOCK = 4096  # pairs that are written at a time
 _DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
 
@@ -68,23 +70,39 @@ def write_store(
     path: Path, pairs: Iterable[EncodedPair], vocab_sizes: tuple[int, int], fingerprints: tuple[str, str]
 ) -> int:
     """Write a store, whole or not at all; gives the number of pairs."""
-    width = "uint16" if max(vocab_sizes) <= 2**16 else "int32"
-    dtype = _DTYPES[width]
+    source = iter(pairs)
+    blocks = iter(lambda: list(islice(source, _BLOCK)), [])
+    return write_blocks(path, (block(pairs, vocab_sizes) for pairs in blocks), vocab_sizes, fingerprints)
+
+
+def block(pairs: Sequence[EncodedPair], vocab_sizes: tuple[int, int]) -> Block:
+    """Some pairs, at least one, as a store holds them."""
+    dtype = _DTYPES[_width(vocab_sizes)]
+    src, tgt = (np.fromiter(chain.from_iterable(ids), dtype).tobytes() for ids in zip(*pairs, strict=True))
+    return src, tgt, np.array([(len(src), len(tgt)) for src, tgt in pairs], np.int32).tobytes()
+
+
+def write_blocks(
+    path: Path, blocks: Iterable[Block], vocab_sizes: tuple[int, int], fingerprints: tuple[str, str]
+) -> int:
+    """Write a store as `write_store` does, of what `block` gave."""
     with replacing(path) as part:
         part.mkdir()
-        files = (part / "src.ids", part / "tgt.ids", part / "lengths")
-        with files[0].open("wb") as src, files[1].open("wb") as tgt, files[2].open("wb") as lengths:
-            source = iter(pairs)
-            while block := list(islice(source, _BLOCK)):
-                for file, ids in zip((src, tgt), zip(*block, strict=True), strict=True):
-                    file.write(np.fromiter(chain.from_iterable(ids), dtype).tobytes())
-                counts = [(len(src_ids), len(tgt_ids)) for src_ids, tgt_ids in block]
-                lengths.write(np.array(counts, np.int32).tobytes())
+        names = ("src.ids", "tgt.ids", "lengths")
+        with ExitStack() as stack:
+            files = [stack.enter_context((part / name).open("wb")) for name in names]
+            for each in blocks:
+                for file, data in zip(files, each, strict=True):
+                    file.write(data)
         count = _write_offsets(part)
         src_print, tgt_print = fingerprints
-        meta = {"pairs": count, "dtype": width, "src": src_print, "tgt": tgt_print}
+        meta = {"pairs": count, "dtype": _width(vocab_sizes), "src": src_print, "tgt": tgt_print}
         write_json(part / "meta.json", meta)
     return count
+
+
+def _width(vocab_sizes: tuple[int, int]) -> str:
+    return "uint16" if max(vocab_sizes) <= 2**16 else "int32"
 
 
 def _write_offsets(part: Path) -> int:

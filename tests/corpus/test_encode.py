@@ -317,17 +317,18 @@ def test_what_is_damaged_or_gone_is_not_current(run: RunDir, name: str, data: by
 def test_an_interrupted_build_is_current_for_nobody(run: RunDir, monkeypatch: pytest.MonkeyPatch, written: int) -> None:
     old, new = settings(), settings({"vocab_size": 7})
     build_vocabularies(old, run)
-    calls = iter(range(len(SPLITS) + 1))
-    write_split = encode._write_split
+    calls = iter(range(len(SPLITS) + 2))
 
-    def interrupted(*arguments: Any) -> int:
-        if next(calls) == written:
-            raise KeyboardInterrupt
-        return write_split(*arguments)
+    def interrupting(work: Callable[..., Any]) -> Callable[..., Any]:
+        def interrupted(*arguments: Any) -> Any:
+            if next(calls) == written:
+                raise KeyboardInterrupt
+            return work(*arguments)
 
-    monkeypatch.setattr(encode, "_write_split", interrupted)
-    if written == len(SPLITS):
-        monkeypatch.setattr(encode, "_describe", interrupted)
+        return interrupted
+
+    for name in ("_encode_train", "_write_split", "_describe"):  # one split, the two others, both sides
+        monkeypatch.setattr(encode, name, interrupting(getattr(encode, name)))
     with pytest.raises(KeyboardInterrupt):
         build_vocabularies(new, run)
     assert not vocabularies_are_current(old, run)
