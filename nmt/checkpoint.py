@@ -24,7 +24,7 @@ from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
-from nmt.run_dir import RunDir, read_bytes, read_json, remove, replacing, write_json, write_text
+from nmt.run_dir import SIDES, RunDir, read_bytes, read_json, remove, replacing, write_json, write_text
 
 FORMAT = 1
 _NAME = re.compile(r"(step|average)-(\d{8})")
@@ -43,40 +43,30 @@ class Meta:
 
 
 def save(
-    run: RunDir, name: str, parameters: dict[str, Tensor], meta: Meta, training: dict[str, Any] | None = None
+    run: RunDir, name: str, weights: dict[str, Tensor], meta: Meta, training: dict[str, Any] | None = None
 ) -> Path:
     """Write one checkpoint folder; gives its path."""
     folder = run.checkpoints / name
     with replacing(folder) as part:
         part.mkdir()
-        _write_tensors(part, parameters, training)
+        _write_tensors(part, weights, training)
         checksums = {file.name: _checksum(file) for file in sorted(part.iterdir())}
-        described = {
-            "format": FORMAT,
-            "update": meta.update,
-            "src": meta.fingerprints[0],
-            "tgt": meta.fingerprints[1],
-            "scores": meta.scores,
-            "progress": meta.progress,
-            "origin": meta.origin,
-            "sha256": checksums,
-        }
+        described: dict[str, Any] = {"format": FORMAT, "update": meta.update}
+        described |= zip(SIDES, meta.fingerprints, strict=True)
+        described |= {"scores": meta.scores, "progress": meta.progress, "origin": meta.origin, "sha256": checksums}
         write_json(part / META, described | {"seal": _seal(described)})
     return folder
 
 
-def _write_tensors(part: Path, parameters: dict[str, Tensor], training: dict[str, Any] | None) -> None:
+def _write_tensors(part: Path, weights: dict[str, Tensor], training: dict[str, Any] | None) -> None:
     """Raises UserError where they cannot be written, on a full disk for one; the libraries have errors of their own."""
     try:
-        weights = {key: value.detach().contiguous().cpu() for key, value in parameters.items()}
-        (part / WEIGHTS).write_bytes(serialize(weights))
+        (part / WEIGHTS).write_bytes(serialize({key: x.detach().contiguous().cpu() for key, x in weights.items()}))
         if training is not None:
             torch.save(training, part / TRAINING)
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(
-            f"{part.name}: the checkpoint cannot be written ({reason}); free some space: earlier ones are whole"
-        ) from None
+        raise UserError(f"{part.name}: cannot be written ({reason}); free some space: earlier ones are whole") from None
 
 
 def step_name(update: int) -> str:
@@ -104,9 +94,7 @@ def read_meta(folder: Path) -> Meta:
             return Meta(meta["update"], sides, meta["scores"], meta["progress"], meta.get("origin", {}))
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
-    raise FormatError(
-        f"{folder}: written in format {version}, but this nmt reads {FORMAT}; install the nmt that wrote it"
-    )
+    raise FormatError(f"{folder}: written in format {version}, this nmt reads {FORMAT}; install the nmt that wrote it")
 
 
 def _read_sealed(path: Path) -> dict[str, Any]:
@@ -175,10 +163,7 @@ def steps(run: RunDir) -> list[Path]:
 
 
 def _folders(run: RunDir, kind: str) -> list[Path]:
-    if not run.checkpoints.is_dir():
-        return []
-    found = [path for path in run.checkpoints.iterdir() if (m := _NAME.fullmatch(path.name)) and m[1] == kind]
-    return sorted(found)
+    return sorted(path for path in run.checkpoints.glob(f"{kind}-*") if _NAME.fullmatch(path.name))
 
 
 def set_aside(folder: Path) -> None:

@@ -160,9 +160,10 @@ class ModelConfig(Section):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.d_model % self.heads:
+            divisors = [n for n in range(1, self.d_model + 1) if self.d_model % n == 0]
             raise ValueError(
                 f"model.d_model={self.d_model} cannot be divided among model.heads={self.heads}; "
-                f"choose heads that divide it, such as {_divisor_near(self.d_model, self.heads)}"
+                f"choose heads that divide it, such as {min(divisors, key=lambda n: abs(n - self.heads))}"
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"model.d_model={self.d_model} must be even for sinusoidal positions")
@@ -207,9 +208,7 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.average > self.keep:
-            raise ValueError(
-                f"train.average={self.average} needs at least as many checkpoints; set train.keep={self.average}"
-            )
+            raise ValueError(f"train.average={self.average} needs as many checkpoints; set train.keep={self.average}")
         if self.schedule in ("noam", "inverse_sqrt") and self.warmup == 0:
             raise ValueError(f"train.schedule={self.schedule} needs train.warmup of at least 1 update")
         return self
@@ -265,7 +264,7 @@ class Config(Section):
     def _sides_agree(self) -> Self:
         if self.src.language == self.tgt.language:
             raise ValueError(
-                f"src.language and tgt.language are both {self.src.language}; they name files and must differ"
+                f"src.language and tgt.language are both {self.src.language}; they name files: let them differ"
             )
         pieces = {self.src.tokenizer == "sentencepiece", self.tgt.tokenizer == "sentencepiece"}
         if self.shared_vocab and len(pieces) > 1:
@@ -303,8 +302,3 @@ def validate(settings: Mapping) -> Config:
 def dump(config: Config) -> dict[str, Any]:
     """The effective settings as plain YAML-able values; `load_config` reads them back unchanged."""
     return config.model_dump(mode="json")
-
-
-def _divisor_near(number: int, wanted: int) -> int:
-    divisors = [n for n in range(1, number + 1) if number % n == 0]
-    return min(divisors, key=lambda n: abs(n - wanted))

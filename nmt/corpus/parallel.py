@@ -20,10 +20,7 @@ _ROOM = 1000  # characters of an item; longer ones make a chunk of fewer, so tha
 
 
 def map_chunks(
-    work: Callable[[list[Item]], Result],
-    items: Iterable[Item],
-    workers: int,
-    size: Callable[[Item], int] = lambda _: 1,
+    work: Callable[[list[Item]], Result], items: Iterable[Item], workers: int, size: Callable[[Item], int] = lambda _: 1
 ) -> Iterator[Result]:
     """Apply `work` to each chunk of `items`, in order; `workers` processes (0: one a core); `size` in characters.
 

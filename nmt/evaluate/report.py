@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nmt.evaluate.checks import Check, check, format_checks
-from nmt.evaluate.metrics import Score, by_metric, check_hypotheses, format_scores, score, to_json
+from nmt.evaluate.metrics import Lines, Score, by_metric, check_hypotheses, format_scores, score, to_json
 from nmt.evaluate.significance import Comparison, check_gate, compare, format_comparisons
 
 
@@ -21,11 +21,8 @@ class Evaluation:
 
     def as_text(self) -> str:
         """Tables for people."""
-        tables = [format_scores(self.scores)]
-        if self.comparisons:
-            tables.append(format_comparisons(self.comparisons))
-        tables.append(format_checks(self.checks))
-        return "\n\n".join(tables)
+        tables = (format_scores(self.scores), format_comparisons(self.comparisons), format_checks(self.checks))
+        return "\n\n".join(filter(None, tables))
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for machines and for the history."""
@@ -39,12 +36,12 @@ class Evaluation:
 
 
 def evaluate(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    baseline: Sequence[str] | None,
+    hypotheses: Lines,
+    references: Lines,
+    baseline: Lines | None,
     metrics: Sequence[str],
     about: Mapping[str, Any],
-    sources: Sequence[str] | None = None,
+    sources: Lines | None = None,
 ) -> Evaluation:
     """Score translations, compare them with a baseline's if one is given, and look for faults of single lines.
 

@@ -184,18 +184,19 @@ class Transformer(nn.Module):
         self.apply(self._start)
 
     def _start(self, module: nn.Module) -> None:
-        normal, width = self.config.init == "normal", self.config.d_model
+        normal = self.config.init == "normal"
+        std = 0.02 if normal else self.config.d_model**-0.5
         if isinstance(module, nn.Linear):
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
             if normal:
-                nn.init.normal_(module.weight, std=0.02)
+                nn.init.normal_(module.weight, std=std)
             elif module is not self.output or self.config.tie_embeddings == "none":
                 nn.init.xavier_uniform_(module.weight)
         elif isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=0.02 if normal else width**-0.5)
+            nn.init.normal_(module.weight, std=std)
         elif isinstance(module, Embedding) and isinstance(module.positions, nn.Parameter):
-            nn.init.normal_(module.positions, std=0.02 if normal else width**-0.5)
+            nn.init.normal_(module.positions, std=std)
         elif not normal:
             for part in _joined(module):
                 nn.init.xavier_uniform_(part)
@@ -238,8 +239,7 @@ class Transformer(nn.Module):
         for layer, kept in zip(self.decoder, cache.layers, strict=True):
             x = layer(x, past, kept, cache)
         cache.length += steps
-        x = self.decoder_norm(x)
-        return x.unflatten(1, (steps, beams)).transpose(1, 2).flatten(0, 1)
+        return self.decoder_norm(x).unflatten(1, (steps, beams)).transpose(1, 2).flatten(0, 1)
 
     def project(self, states: Tensor) -> Tensor:
         """States [..., d] → logits [..., V]."""
