@@ -66,7 +66,8 @@ def _write_tensors(part: Path, weights: dict[str, Tensor], training: dict[str, A
             torch.save(training, part / TRAINING)
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"{part.name}: cannot be written ({reason}); free some space: earlier ones are whole") from None
+        mend = "free some space: earlier ones are whole"
+        raise UserError(f"{part.name}: the checkpoint cannot be written ({reason}); {mend}") from None
 
 
 def step_name(update: int) -> str:

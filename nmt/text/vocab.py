@@ -181,9 +181,10 @@ def _spelling(counts: Counts, words: Ranked) -> Ranked:
     """The characters that spell every word outside `words`: one mark of each, ranked, then the others, ranked."""
     known = {word for word, _ in words}
     characters: Counts = Counter()
-    for word in counts.keys() - known:
-        for character in spell(word):
-            characters[character] += counts[word]
+    for word, count in counts.items():
+        if word not in known:
+            for character in spell(word):
+                characters[character] += count
     first: Ranked = []
     others: Ranked = []
     covered = set(known)
