@@ -50,7 +50,7 @@ def save(
     with replacing(folder) as part:
         part.mkdir()
         _write_tensors(part, weights, training)
-        checksums = {file.name: _checksum(file) for file in sorted(part.iterdir())}
+        checksums = {file.name: checksum(file) for file in sorted(part.iterdir())}
         described: dict[str, Any] = {"format": FORMAT, "update": meta.update}
         described |= zip(SIDES, meta.fingerprints, strict=True)
         described |= {"scores": meta.scores, "progress": meta.progress, "origin": meta.origin, "sha256": checksums}
@@ -95,7 +95,8 @@ def read_meta(folder: Path) -> Meta:
             return Meta(meta["update"], sides, meta["scores"], meta["progress"], meta.get("origin", {}))
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
-    raise FormatError(f"{folder}: written in format {version}, this nmt reads {FORMAT}; install the nmt that wrote it")
+    mend = "install the nmt that wrote it"
+    raise FormatError(f"{folder}: written in format {version}, but this nmt reads {FORMAT}; {mend}")
 
 
 def _read_sealed(path: Path) -> dict[str, Any]:
@@ -191,10 +192,8 @@ def best(run: RunDir) -> Path | None:
 
 def prune(run: RunDir, keep: Sequence[Path]) -> None:
     """Delete every checkpoint but those in `keep` and the best."""
-    kept = {*keep, best(run)}
-    for folder in [*_folders(run, "step"), *_folders(run, "average")]:
-        if folder not in kept:
-            remove(folder)
+    for folder in sorted({*_folders(run, "step"), *_folders(run, "average")} - {*keep, best(run)}):
+        remove(folder)
 
 
 def average(folders: Sequence[Path]) -> dict[str, Tensor]:
@@ -210,13 +209,14 @@ def _verify(path: Path) -> None:
     """Raises ModelError if a file is not byte for byte what was written."""
     try:
         expected = _read_sealed(path.parent / META)["sha256"][path.name]
-        found = _checksum(path)
+        found = checksum(path)
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: missing or damaged ({error})") from None
     if found != expected:
         raise ModelError(f"{path}: truncated or changed since it was written")
 
 
-def _checksum(path: Path) -> str:
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -16,6 +16,7 @@ from nmt.run_dir import SIDES, RunDir, remove, write_text
 
 Say = Callable[[str], None]
 
+_MEND = "give another run_dir, or --overwrite to delete its checkpoints"
 # Settings that change what is still to come, not what a run's checkpoints have already become.
 _FREE: dict[str, Any] = {"run_dir": True, "search": True, "evaluate": True, "data": {"max_bytes"}}
 _FREE["prepare"] = {"workers"}
@@ -36,10 +37,8 @@ def claim(config: Config, overwrite: bool) -> RunDir:
         find_sources(config)  # before anything is deleted for a training that cannot begin
         _clear(run)
     elif steps(run) and run.config.exists() and (differing := _differences(load_config(run.config), config)):
-        raise ConfigError(
-            f"{run.path}: was trained with another configuration ({'; '.join(differing)}); "
-            "give another run_dir, or --overwrite to delete its checkpoints"
-        )
+        told = f"was trained with another configuration ({'; '.join(differing)})"
+        raise ConfigError(f"{run.path}: {told}; {_MEND}")
     write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
     return run
 
@@ -89,10 +88,7 @@ def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
 def _refuse_if_trained(run: RunDir, stage: str) -> None:
     """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
     if steps(run):
-        raise ConfigError(
-            f"{run.path}: {stage} would replace what its checkpoints were trained on; "
-            "give another run_dir, or --overwrite to delete the checkpoints"
-        )
+        raise ConfigError(f"{run.path}: {stage} would replace what its checkpoints were trained on; {_MEND}")
 
 
 def run_prepare(config: Config, run: RunDir, say: Say) -> None:

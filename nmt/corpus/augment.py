@@ -104,13 +104,6 @@ def _masked(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
     return mask_pair(*pair, chance.randrange(len(PLACEHOLDERS)))
 
 
-_KINDS: dict[str, Make] = {
-    "masked": _masked,
-    "tagged": _tagged,
-    "renumbered": _renumbered,
-    "upper": _recased(str.upper),
-    "lower": _recased(str.lower),
-    "title": _recased(_title),
-    "unpunctuated": _unpunctuated,
-    "quoted": _quoted,
-}
+_KINDS: dict[str, Make] = {"masked": _masked, "tagged": _tagged, "renumbered": _renumbered}
+_KINDS |= {"upper": _recased(str.upper), "lower": _recased(str.lower), "title": _recased(_title)}
+_KINDS |= {"unpunctuated": _unpunctuated, "quoted": _quoted}

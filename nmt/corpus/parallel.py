@@ -28,7 +28,8 @@ def map_chunks(
     """
     source = iter(items)
     first = _take(source, _WORTH_IT, size)
-    chunks = _chunks(chain(first, source), size)
+    whole = chain(first, source)
+    chunks = iter(lambda: _take(whole, CHUNK, size), [])
     processes = workers or os.cpu_count() or 1
     if len(first) < _WORTH_IT or processes == 1:
         yield from map(work, chunks)
@@ -36,15 +37,8 @@ def map_chunks(
         try:
             yield from _map_in_processes(work, chunks, processes)
         except BrokenProcessPool:
-            raise UserError(
-                "a worker process was killed, most likely for want of memory; set prepare.workers to fewer processes"
-            ) from None
-
-
-def _chunks(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    source = iter(items)
-    while chunk := _take(source, CHUNK, size):
-        yield chunk
+            told = "a worker process was killed, most likely for want of memory"
+            raise UserError(f"{told}; set prepare.workers to fewer processes") from None
 
 
 def _take(source: Iterator[Item], most: int, size: Callable[[Item], int]) -> list[Item]:

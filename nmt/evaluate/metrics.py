@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from sacrebleu.metrics.base import Metric, Signature
 from sacrebleu.metrics.bleu import BLEU
@@ -136,10 +136,9 @@ def values(hypotheses: Lines, references: Lines, metrics: Iterable[str]) -> dict
 def check_counts(hypotheses: Lines, references: Lines) -> None:
     """Raise DataError unless there are as many hypotheses as references, and at least one."""
     if len(hypotheses) != len(references):
-        raise DataError(
-            f"{_lines(len(hypotheses))} of hypothesis but {_lines(len(references))} of reference; give "
-            "line-aligned files of the same test set, and check that neither was cut short"
-        )
+        told = f"{_lines(len(hypotheses))} of hypothesis but {_lines(len(references))} of reference"
+        mend = "give line-aligned files of the same test set, and check that neither was cut short"
+        raise DataError(f"{told}; {mend}")
     if not hypotheses:
         raise DataError("hypothesis and reference have 0 lines; give files with at least one sentence")
 
@@ -191,10 +190,8 @@ def _not_chinese(hypotheses: Lines, references: Lines) -> str:
     foreign = sum(not _HAS_HAN.search(line) for line in chinese)
     if foreign <= _NOTABLE * len(chinese):
         return ""
-    return (
-        f"{foreign} of {_lines(len(chinese))} of hypothesis have no Chinese character though their reference "
-        "has; check that the hypothesis is the translation and not the source"
-    )
+    told = f"{foreign} of {_lines(len(chinese))} of hypothesis have no Chinese character though their reference has"
+    return f"{told}; check that the hypothesis is the translation and not the source"
 
 
 def _same(hypotheses: Lines, references: Lines) -> str:
@@ -216,16 +213,8 @@ def format_scores(scores: Sequence[Score]) -> str:
     )
 
 
-class Measured(Protocol):
-    """A result that belongs to one metric: a Score, a Comparison."""
-
-    @property
-    def metric(self) -> str:
-        """A name in METRICS."""
-
-
-def by_metric(results: Iterable[Measured]) -> dict[str, dict[str, Any]]:
-    """Turn results into JSON-able values: metric → its other fields."""
+def by_metric(results: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """Turn results of one metric each, Score or Comparison, into JSON-able values: metric → its other fields."""
     return {each.metric: {name: value for name, value in vars(each).items() if name != "metric"} for each in results}
 
 

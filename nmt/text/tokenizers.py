@@ -162,32 +162,20 @@ def train_sentencepiece(lines: Iterable[str], vocab_size: int, reserved: Sequenc
     does not even hold its characters.
     """
     model = io.BytesIO()
-    options: dict[str, Any] = {
-        "vocab_size": vocab_size,
-        "model_type": "unigram",
-        "normalization_rule_name": "identity",
-        "byte_fallback": True,
-        "split_digits": True,
-        "character_coverage": 0.9998,
-        "hard_vocab_limit": False,
-        "user_defined_symbols": list(reserved),
-        "bos_id": -1,
-        "eos_id": -1,
-        "shuffle_input_sentence": False,  # sentencepiece shuffles and samples otherwise in each process
-        "num_threads": 1,  # more threads sum in another order and may give other pieces
-        "minloglevel": 2,
-    }
+    options: dict[str, Any] = {"model_type": "unigram", "normalization_rule_name": "identity", "byte_fallback": True}
+    options |= {"split_digits": True, "character_coverage": 0.9998, "hard_vocab_limit": False, "minloglevel": 2}
+    options |= {"vocab_size": vocab_size, "user_defined_symbols": list(reserved), "bos_id": -1, "eos_id": -1}
+    # sentencepiece shuffles and samples otherwise in each process; more threads sum in another order
+    options |= {"shuffle_input_sentence": False, "num_threads": 1}
     sampled = iter(_sample(lines, SAMPLED_LINES))
     try:
         sentencepiece.SentencePieceTrainer.train(sentence_iterator=sampled, model_writer=model, **options)
     except RuntimeError as error:
-        needed = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
-        if needed is None:
+        if (needed := re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))) is None:
             raise
-        raise ConfigError(
-            f"vocab_size={vocab_size} is too small: each of the text's characters, and of 256 bytes for all "
-            f"others, needs a piece; set vocab_size={needed[1]} at the least"
-        ) from None
+        reason = "each of the text's characters, and of 256 bytes for all others, needs a piece"
+        mend = f"set vocab_size={needed[1]} at the least"
+        raise ConfigError(f"vocab_size={vocab_size} is too small: {reason}; {mend}") from None
     return model.getvalue()
 
 

@@ -51,8 +51,7 @@ class Validator:
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
         translator = Translator(model, self.src, self.tgt, search, self.precision)
         translations = [translation.text for translation in translator.translate(self.sources)]
-        scores = {"loss": self.loss(model), **values(translations, self.references, ("bleu", "chrf"))}
-        return scores, translations
+        return {"loss": self.loss(model), **values(translations, self.references, ("bleu", "chrf"))}, translations
 
     def examples(self, translations: list[str]) -> list[Example]:
         """A few of them, from all over dev."""
