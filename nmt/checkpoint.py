@@ -17,10 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import safetensors.torch
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
@@ -29,6 +27,8 @@ from nmt.run_dir import SIDES, RunDir, read_bytes, read_json, remove, replacing,
 FORMAT = 1
 _NAME = re.compile(r"(step|average)-(\d{8})")
 WEIGHTS, TRAINING, META = "model.safetensors", "training.pt", "meta.json"
+
+Weights = dict[str, Tensor]  # by the parameters' names
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,7 @@ class Meta:
     origin: dict[str, Any] = field(default_factory=dict)  # what made it: versions, seed, fingerprints
 
 
-def save(
-    run: RunDir, name: str, weights: dict[str, Tensor], meta: Meta, training: dict[str, Any] | None = None
-) -> Path:
+def save(run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[str, Any] | None = None) -> Path:
     """Write one checkpoint folder; gives its path."""
     folder = run.checkpoints / name
     with replacing(folder) as part:
@@ -58,10 +56,12 @@ def save(
     return folder
 
 
-def _write_tensors(part: Path, weights: dict[str, Tensor], training: dict[str, Any] | None) -> None:
+def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None) -> None:
     """Raises UserError where they cannot be written, on a full disk for one; the libraries have errors of their own."""
     try:
-        (part / WEIGHTS).write_bytes(serialize({key: x.detach().contiguous().cpu() for key, x in weights.items()}))
+        (part / WEIGHTS).write_bytes(
+            safetensors.torch.save({key: x.detach().contiguous().cpu() for key, x in weights.items()})
+        )
         if training is not None:
             torch.save(training, part / TRAINING)
     except (OSError, RuntimeError) as error:
@@ -80,7 +80,7 @@ def average_name(update: int) -> str:
     return f"average-{update:08d}"
 
 
-def parameters_of(model: nn.Module) -> dict[str, Tensor]:
+def parameters_of(model: nn.Module) -> Weights:
     """The model's parameters by name, each shared one once."""
     return {name: parameter.data for name, parameter in model.named_parameters()}
 
@@ -110,13 +110,13 @@ def _seal(values: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
-def load_weights(folder: Path) -> dict[str, Tensor]:
+def load_weights(folder: Path) -> Weights:
     """The weights of a checkpoint. Raises ModelError if they are missing or damaged."""
     path = folder / WEIGHTS
     _verify(path)
     try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
+        return safetensors.torch.load_file(path)
+    except (OSError, safetensors.SafetensorError) as error:
         raise ModelError(f"{path}: not whole safetensors ({error})") from None
 
 
@@ -143,7 +143,7 @@ def _refuse_inflated(path: Path) -> None:
         raise ModelError(f"{path}: says that it holds {inside:,} bytes, more than its size")
 
 
-def put_weights(model: nn.Module, weights: dict[str, Tensor], origin: Path) -> None:
+def put_weights(model: nn.Module, weights: Weights, origin: Path) -> None:
     """Copy weights into a model. Raises ModelError naming the first key that is missing, foreign or not fit for it."""
     wanted = parameters_of(model)
     for key in [*wanted, *weights]:
@@ -196,9 +196,9 @@ def prune(run: RunDir, keep: Sequence[Path]) -> None:
         remove(folder)
 
 
-def average(folders: Sequence[Path]) -> dict[str, Tensor]:
+def average(folders: Sequence[Path]) -> Weights:
     """The mean of several checkpoints' weights (Vaswani et al., 2017, §6.1), summed in float64."""
-    mean: dict[str, Tensor] = {}
+    mean: Weights = {}
     for folder in folders:
         for key, tensor in load_weights(folder).items():
             mean[key] = mean.get(key, 0) + tensor.double() / len(folders)

@@ -263,9 +263,7 @@ class Config(Section):
     @model_validator(mode="after")
     def _sides_agree(self) -> Self:
         if self.src.language == self.tgt.language:
-            raise ValueError(
-                f"src.language and tgt.language are both {self.src.language}; they name files: let them differ"
-            )
+            raise ValueError(f"src.language and tgt.language are both {self.src.language}; they name files: change one")
         pieces = {self.src.tokenizer == "sentencepiece", self.tgt.tokenizer == "sentencepiece"}
         if self.shared_vocab and len(pieces) > 1:
             raise ValueError("shared_vocab=true needs sentencepiece on both sides or on neither")

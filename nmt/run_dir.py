@@ -121,9 +121,8 @@ def _naming(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise UserError(
-            f"{path}: cannot be written ({error.strerror}); free some space: what was whole is whole"
-        ) from None
+        mend = "free some space: what was whole before is whole still"
+        raise UserError(f"{path}: cannot be written ({error.strerror}); {mend}") from None
 
 
 def sync(path: Path) -> None:

@@ -204,7 +204,7 @@ def with_checksums(folder: Path, names: tuple[str, ...]) -> None:
     """A stranger's checksums fit what the stranger has written."""
     meta = json.loads((folder / checkpoint.META).read_bytes())
     for name in names:
-        meta["sha256"][name] = checkpoint._checksum(folder / name)
+        meta["sha256"][name] = checkpoint.checksum(folder / name)
     (folder / checkpoint.META).write_text(json.dumps(meta))
 
 

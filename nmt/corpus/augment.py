@@ -5,6 +5,7 @@ Each kind is made of a share of the pairs that it fits, chosen by their keys, an
 
 import re
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -51,12 +52,9 @@ class Joiner:
         return [Variant("joined", f"{first.src} {pair.src}", first.tgt + pair.tgt)]
 
 
-def _recased(recase: Callable[[str], str]) -> Make:
-    def make(pair: SentencePair, _chance: Random) -> tuple[str, str]:
-        masked = mask(pair.src)
-        return masked.fill(recase(masked.text)), pair.tgt
-
-    return make
+def _recased(recase: Callable[[str], str], pair: SentencePair, _chance: Random) -> tuple[str, str]:
+    masked = mask(pair.src)
+    return masked.fill(recase(masked.text)), pair.tgt
 
 
 def _title(text: str) -> str:
@@ -105,5 +103,9 @@ def _masked(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
 
 
 _KINDS: dict[str, Make] = {"masked": _masked, "tagged": _tagged, "renumbered": _renumbered}
-_KINDS |= {"upper": _recased(str.upper), "lower": _recased(str.lower), "title": _recased(_title)}
+_KINDS |= {
+    "upper": partial(_recased, str.upper),
+    "lower": partial(_recased, str.lower),
+    "title": partial(_recased, _title),
+}
 _KINDS |= {"unpunctuated": _unpunctuated, "quoted": _quoted}

@@ -52,9 +52,7 @@ class Cleaner:
         if convert := settings.traditional == "convert":
             converter()
         limits = Limits((config.src.language, config.tgt.language), settings.max_tokens, settings.max_ratio)
-        filters = {
-            name: rule for name, rule in FILTERS.items() if name != "traditional" or settings.traditional == "drop"
-        }
+        filters = {name: FILTERS[name] for name in FILTERS if name != "traditional" or settings.traditional == "drop"}
         augment = settings.augment.without_case() if config.src.lowercase else settings.augment
         mend = settings.typography and config.tgt.language == "zh"
         cleaner = cls(limits, RAW_FILTERS, filters, convert, mend, augment, settings.seed)

@@ -35,7 +35,7 @@ def map_chunks(
         yield from map(work, chunks)
     else:
         try:
-            yield from _map_in_processes(work, chunks, processes)
+            yield from _in_processes(work, chunks, processes)
         except BrokenProcessPool:
             told = "a worker process was killed, most likely for want of memory"
             raise UserError(f"{told}; set prepare.workers to fewer processes") from None
@@ -52,16 +52,14 @@ def _take(source: Iterator[Item], most: int, size: Callable[[Item], int]) -> lis
     return taken
 
 
-def _map_in_processes(
-    work: Callable[[list[Item]], Result], chunks: Iterator[list[Item]], processes: int
-) -> Iterator[Result]:
+def _in_processes(work: Callable[[list[Item]], Result], chunks: Iterator[list[Item]], count: int) -> Iterator[Result]:
     # "spawn": a fork of a process that has used torch's threads can hang.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with ProcessPoolExecutor(count, mp_context=context) as pool:
         pending: deque[Future[Result]] = deque()
         for chunk in chunks:
             pending.append(pool.submit(work, chunk))
-            if len(pending) > 2 * processes:  # so that memory holds a few chunks, not the corpus
+            if len(pending) > 2 * count:  # so that memory holds a few chunks, not the corpus
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()

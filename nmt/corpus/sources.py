@@ -14,6 +14,8 @@ from nmt.corpus.lines import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.errors import ConfigError, DataError
 from nmt.run_dir import SPLITS, Split
 
+Read = Callable[..., Iterator[SentencePair]]
+
 
 @dataclass(frozen=True)
 class Source:
@@ -22,7 +24,7 @@ class Source:
     name: str
     weight: int
     groups: tuple[tuple[Path, ...], ...]
-    read: Callable[..., Iterator[SentencePair]]
+    read: Read
 
     def pairs(self) -> Iterator[SentencePair]:
         """All pairs, file after file."""
@@ -88,11 +90,8 @@ def _split_in_folder(folder: Path, split: Split, config: Config) -> tuple[Source
 def _source(corpus: CorpusConfig, config: Config) -> Source:
     """The configured corpus; CorpusConfig holds exactly one of the three kinds."""
     languages = (config.src.language, config.tgt.language)
-    reads: dict[tuple[str | None, ...], Callable[..., Iterator[SentencePair]]] = {
-        (corpus.src, corpus.tgt): read_pairs,
-        (corpus.tsv,): read_tsv,
-        (corpus.jsonl,): partial(read_jsonl, languages=languages),
-    }
+    reads: dict[tuple[str | None, ...], Read] = {(corpus.src, corpus.tgt): read_pairs, (corpus.tsv,): read_tsv}
+    reads |= {(corpus.jsonl,): partial(read_jsonl, languages=languages)}
     patterns, read = next((patterns, read) for patterns, read in reads.items() if None not in patterns)
     found = [_expand(pattern) for pattern in patterns if pattern]
     if len(found[0]) != len(found[-1]):

@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from sacrebleu import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric, Signature
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest, Result
 
 from nmt.errors import ConfigError, DataError
@@ -208,9 +206,7 @@ def format_scores(scores: Sequence[Score]) -> str:
     """Lay out a table for people, one line a metric: name, value, interval, signature."""
     intervals = (f"[{each.low:.2f}, {each.high:.2f}]" for each in scores)
     rows = zip(scores, intervals, strict=True)
-    return "\n".join(
-        f"{each.metric:<10} {each.value:6.2f}  {low_high:<16}  {each.signature}" for each, low_high in rows
-    )
+    return "\n".join(f"{one.metric:<10} {one.value:6.2f}  {interval:<16}  {one.signature}" for one, interval in rows)
 
 
 def by_metric(results: Iterable[Any]) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """One evaluation: scores, the comparison with a baseline, doubts, and what is printed and kept of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +8,14 @@ from nmt.evaluate.checks import Check, check, format_checks
 from nmt.evaluate.metrics import Lines, Score, by_metric, check_hypotheses, format_scores, score, to_json
 from nmt.evaluate.significance import Comparison, check_gate, compare, format_comparisons
 
+About = Mapping[str, Any]
+
 
 @dataclass(frozen=True)
 class Evaluation:
     """What was measured, of what (`about`: plain values), and what makes it doubtful."""
 
-    about: Mapping[str, Any]
+    about: About
     scores: list[Score]
     comparisons: list[Comparison]
     checks: list[Check]
@@ -36,12 +38,7 @@ class Evaluation:
 
 
 def evaluate(
-    hypotheses: Lines,
-    references: Lines,
-    baseline: Lines | None,
-    metrics: Sequence[str],
-    about: Mapping[str, Any],
-    sources: Lines | None = None,
+    hypotheses: Lines, references: Lines, baseline: Lines | None, metrics: Lines, about: About, sources: Lines | None
 ) -> Evaluation:
     """Score translations, compare them with a baseline's if one is given, and look for faults of single lines.
 

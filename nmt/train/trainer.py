@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 from nmt import checkpoint
-from nmt.checkpoint import Meta
 from nmt.config import Config
 from nmt.corpus.batching import Batch, Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
@@ -111,7 +110,9 @@ class Trainer:
                 checkpoint.set_aside(folder)
         return [f"{error}; trying the one before" for _, error in damaged] + warnings
 
-    def _take_up(self, folder: Path, meta: Meta, weights: dict[str, Tensor], training: dict[str, Any]) -> list[str]:
+    def _take_up(
+        self, folder: Path, meta: checkpoint.Meta, weights: dict[str, Tensor], training: dict[str, Any]
+    ) -> list[str]:
         check_fits(folder, self.src, self.tgt)
         if meta.origin.get("data", self.origin["data"]) != self.origin["data"]:
             mend = "restore it, or train with --overwrite"
@@ -261,8 +262,8 @@ class Trainer:
         scores, translations = self.validator.measure(self.model)
         self.log.record("dev" if name.startswith("step") else "average", self.progress.update, **scores)
         self.log.say(f"dev, {name}: {_shown(scores)}")
-        for example in self.validator.examples(translations):
-            self.log.say(f"    {example.source}\n      → {example.translation}\n      = {example.reference}")
+        for source, translation, reference in self.validator.examples(translations):
+            self.log.say(f"    {source}\n      → {translation}\n      = {reference}")
         return scores, translations
 
     def _judge(self, name: str, scores: dict[str, float]) -> None:
@@ -279,7 +280,7 @@ class Trainer:
         return is_better or (math.isnan(best) and not math.isnan(score))
 
     def _save(self, name: str, scores: dict[str, float]) -> Path:
-        meta = Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json(), self.origin)
+        meta = checkpoint.Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json(), self.origin)
         return checkpoint.save(self.run, name, checkpoint.parameters_of(self.model), meta, self.updater.state())
 
     def _kept(self) -> list[Path]:
@@ -327,7 +328,7 @@ class Trainer:
         verdict = "better" if better else "no better"
         self.log.say(f"the average of {len(members)} checkpoints is {verdict} than the best")
         if better:
-            meta = Meta(self.progress.update, self.fingerprints, scores, origin=self.origin)
+            meta = checkpoint.Meta(self.progress.update, self.fingerprints, scores, origin=self.origin)
             checkpoint.mark_best(self.run, checkpoint.save(self.run, name, mean, meta))
         self.validator.keep(name, translations)  # last of all, since it says that this is done
 

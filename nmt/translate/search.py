@@ -172,11 +172,10 @@ def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
 
 
 def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
-    shape = (len(limits), width)
-    live = torch.full(shape, -math.inf, device=limits.device)
+    none = torch.full((len(limits), width), -math.inf, device=limits.device)
+    live = none.clone()
     live[:, 0] = 0.0
-    paths = torch.full((*shape, int(limits.max()) + 2), BOS, device=limits.device)
-    none = torch.full(shape, -math.inf, device=limits.device)
+    paths = torch.full((*none.shape, int(limits.max()) + 2), BOS, device=limits.device)
     return _Beams(live, paths), _Finished(none, none.clone(), torch.zeros_like(none), paths.clone())
 
 
