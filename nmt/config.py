@@ -161,10 +161,9 @@ class ModelConfig(Section):
     def _fits(self) -> Self:
         if self.d_model % self.heads:
             divisors = [n for n in range(1, self.d_model + 1) if self.d_model % n == 0]
-            raise ValueError(
-                f"model.d_model={self.d_model} cannot be divided among model.heads={self.heads}; "
-                f"choose heads that divide it, such as {min(divisors, key=lambda n: abs(n - self.heads))}"
-            )
+            near = min(divisors, key=lambda n: abs(n - self.heads))
+            told = f"model.d_model={self.d_model} cannot be divided among model.heads={self.heads}"
+            raise ValueError(f"{told}; choose heads that divide it, such as {near}")
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"model.d_model={self.d_model} must be even for sinusoidal positions")
         if self.freeze_vectors and not (self.src_vectors or self.tgt_vectors):

@@ -165,10 +165,8 @@ def _segmented(hypotheses: Lines, references: Lines) -> str:
     share, usual = segmented_share(hypotheses), segmented_share(references)
     if share <= max(_NOTABLE, 2 * usual):
         return ""
-    message = (
-        f"{share:.0%} of the hypothesis lines are segmented by spaces ({usual:.0%} of the reference), which "
-        "BLEU's zh tokenizer and chrF hide but a reader sees; join the Chinese tokens first"
-    )
+    told = f"{share:.0%} of the hypothesis lines are segmented by spaces ({usual:.0%} of the reference)"
+    message = f"{told}, which BLEU's zh tokenizer and chrF hide but a reader sees; join the Chinese tokens first"
     if share > 0.5:
         raise DataError(message)
     return message

@@ -1,7 +1,7 @@
 """Embeddings that start from a text file of word2vec or GloVe vectors: a token and its numbers a line."""
 
-import math
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -53,10 +53,8 @@ def _rows(path: Path, width: int) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _vector(columns: list[str], place: str) -> torch.Tensor:
-    try:
+    with suppress(ValueError):
         vector = torch.tensor([float(column) for column in columns])
-    except ValueError:
-        vector = torch.tensor(math.nan)
-    if not vector.isfinite().all():
-        raise DataError(f"{place}: holds what is no number; mend or delete the line")
-    return vector
+        if vector.isfinite().all():
+            return vector
+    raise DataError(f"{place}: holds what is no number; mend or delete the line")

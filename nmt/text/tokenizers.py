@@ -106,8 +106,8 @@ def _segmenter() -> Any:
             self.FREQ = {word: math.log(count) + self.unlisted if count else 0.0 for word, count in counts.items()}
             self.initialized = True
 
-        def get_DAG(self, sentence: str) -> None:  # noqa: N802 - jieba's name; `calc` does this work on the way
-            pass
+        def get_DAG(self, sentence: str) -> None:  # noqa: N802 - jieba's name
+            """Do nothing: `calc` does this work on the way."""
 
         def calc(self, sentence: str, _words: None, route: dict[int, tuple[float, int]]) -> None:
             """Find the likeliest way from each character to the end: its log-probability, and its first word's end."""

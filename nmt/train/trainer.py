@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from nmt import checkpoint
+from nmt.checkpoint import Meta, Weights
 from nmt.config import Config
 from nmt.corpus.batching import Batch, Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
@@ -73,12 +73,10 @@ class Trainer:
 
     def _introduction(self, precision: str) -> list[str]:
         count = sum(p.numel() for p in self.model.parameters())
-        left_out = len(self.corpus) - len(self.fitting)
-        lines = [
-            f"{count:,} parameters, {len(self.fitting):,} pairs, vocabularies {len(self.src.vocab):,} and "
-            f"{len(self.tgt.vocab):,}, {self.world.device} in {precision}, {self.world.size} process(es)"
-        ]
-        if left_out:
+        tokens = f"vocabularies {len(self.src.vocab):,} and {len(self.tgt.vocab):,}"
+        computed = f"{self.world.device} in {precision}, {self.world.size} process(es)"
+        lines = [f"{count:,} parameters, {len(self.fitting):,} pairs, {tokens}, {computed}"]
+        if left_out := len(self.corpus) - len(self.fitting):
             lines.append(f"{left_out:,} pairs are empty or longer than model.max_length and are left out")
         if len(self.validator) == 0:
             effect = "no validation, no early stopping; the last checkpoint counts as the best"
@@ -110,9 +108,7 @@ class Trainer:
                 checkpoint.set_aside(folder)
         return [f"{error}; trying the one before" for _, error in damaged] + warnings
 
-    def _take_up(
-        self, folder: Path, meta: checkpoint.Meta, weights: dict[str, Tensor], training: dict[str, Any]
-    ) -> list[str]:
+    def _take_up(self, folder: Path, meta: Meta, weights: Weights, training: dict[str, Any]) -> list[str]:
         check_fits(folder, self.src, self.tgt)
         if meta.origin.get("data", self.origin["data"]) != self.origin["data"]:
             mend = "restore it, or train with --overwrite"
@@ -280,7 +276,7 @@ class Trainer:
         return is_better or (math.isnan(best) and not math.isnan(score))
 
     def _save(self, name: str, scores: dict[str, float]) -> Path:
-        meta = checkpoint.Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json(), self.origin)
+        meta = Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json(), self.origin)
         return checkpoint.save(self.run, name, checkpoint.parameters_of(self.model), meta, self.updater.state())
 
     def _kept(self) -> list[Path]:
@@ -328,7 +324,7 @@ class Trainer:
         verdict = "better" if better else "no better"
         self.log.say(f"the average of {len(members)} checkpoints is {verdict} than the best")
         if better:
-            meta = checkpoint.Meta(self.progress.update, self.fingerprints, scores, origin=self.origin)
+            meta = Meta(self.progress.update, self.fingerprints, scores, origin=self.origin)
             checkpoint.mark_best(self.run, checkpoint.save(self.run, name, mean, meta))
         self.validator.keep(name, translations)  # last of all, since it says that this is done
 

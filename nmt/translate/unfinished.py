@@ -7,7 +7,7 @@ are, and from what they were made. Both are on the disk after each window: whate
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from itertools import islice
 from pathlib import Path
@@ -86,9 +86,7 @@ def unfinished(output: Path, made_with: str, resume: bool, overwrite: bool) -> I
 def _read(folder: Path) -> dict[str, Any]:
     done: dict[str, Any] = read_json(folder / "done.json")
     size = (folder / "text").stat().st_size if (folder / "text").exists() else 0
-    try:
+    with suppress(KeyError, TypeError, AttributeError):
         if done["lines"] >= 0 and 0 <= done["bytes"] <= size and {"input", "made_with"} <= done.keys():
             return done
-    except (KeyError, TypeError, AttributeError):
-        pass
     raise ModelError(f"{folder}: damaged; begin anew with --overwrite")
