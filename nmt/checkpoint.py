@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import safetensors.torch
 import torch
@@ -126,10 +126,9 @@ def load_training(folder: Path) -> dict[str, Any]:
     _verify(path)
     _refuse_inflated(path)
     try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # torch raises whatever the damage leads it into
         raise ModelError(f"{path}: not the training state of this program ({type(error).__name__})") from None
-    return state
 
 
 def _refuse_inflated(path: Path) -> None:

@@ -53,8 +53,7 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
         pairs = read(sources["train"], cleaner, ledgers["train"])
         _stage(_select(pairs, held_out, draw, settings.deduplicate, ledgers["train"]), staged)
         weights = [source.weight for source in sources["train"]]
-        join = Joiner(settings.augment.joined)
-        _deal(_staged(staged), draw, held_out, weights, join, write, ledgers["train"])
+        _deal(_staged(staged), draw, held_out, weights, Joiner(settings.augment.joined), write, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
     report = _report(sources, ledgers, draw) | {"fingerprint": stamp}
@@ -67,8 +66,7 @@ def is_current(config: Config, run: RunDir) -> bool:
     if not all(file.is_file() for split in SPLITS for file in _files(config, run, split)):
         return False
     try:
-        made_from = read_json(run.prepare_report)["fingerprint"]
-        return bool(made_from == fingerprint(config, find_sources(config)))
+        return bool(read_json(run.prepare_report)["fingerprint"] == fingerprint(config, find_sources(config)))
     except (OSError, KeyError, TypeError, UserError):
         return False
 
@@ -157,8 +155,7 @@ def _deal(
 
 
 def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[str, Any]:
-    entries = [_entry(counts) for counts in ledgers["train"]]
-    named = list(zip(sources["train"], entries, strict=True))
+    named = list(zip(sources["train"], map(_entry, ledgers["train"]), strict=True))
     totals = _entry(sum(ledgers["train"], Counter()))
     written = sum(source.weight * entry["kept"] + sum(entry["variants"].values()) for source, entry in named)
     report: dict[str, Any] = {"train": {"pairs": written}}

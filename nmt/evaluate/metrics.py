@@ -202,8 +202,7 @@ def _lines(count: int) -> str:
 
 def format_scores(scores: Sequence[Score]) -> str:
     """Lay out a table for people, one line a metric: name, value, interval, signature."""
-    intervals = (f"[{each.low:.2f}, {each.high:.2f}]" for each in scores)
-    rows = zip(scores, intervals, strict=True)
+    rows = ((one, f"[{one.low:.2f}, {one.high:.2f}]") for one in scores)
     return "\n".join(f"{one.metric:<10} {one.value:6.2f}  {interval:<16}  {one.signature}" for one, interval in rows)
 
 

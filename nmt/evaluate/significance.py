@@ -123,8 +123,8 @@ def append_history(path: Path, record: Mapping[str, Any]) -> None:
     Raises UserError naming the file if it cannot be written.
     """
     entry = {"time": datetime.now(UTC).isoformat(timespec="seconds"), **record}
-    text = json.dumps(entry, ensure_ascii=False) + "\n"
-    line = text.encode(errors="backslashreplace")  # the name of a file may be no text
+    # the name of a file may be no text
+    line = (json.dumps(entry, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _append(path, line)

@@ -27,8 +27,7 @@ class Attend(nn.Module):
         factors = self.dropout.factors(torch.Size((*q.shape[:3], k.shape[2])), wide(q.dtype))
         if not torch.is_grad_enabled():
             return _attend(q, k, v, bias, factors)[0]
-        attended: Tensor = _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
-        return attended
+        return _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
 
 
 def _attend(

@@ -223,8 +223,7 @@ class Transformer(nn.Module):
         for layer in self.encoder:
             x = layer(x, bias)
         x = self.encoder_norm(x)
-        decoder = cast(list[DecoderLayer], self.decoder)
-        return Cache([layer.cross.memory(x) for layer in decoder], bias)
+        return Cache([cast(DecoderLayer, layer).cross.memory(x) for layer in self.decoder], bias)
 
     def decode(self, tgt_in: Tensor, cache: Cache) -> Tensor:
         """tgt_in [N,T], which stands behind what the cache holds → logits [N,T,V] of each next token."""
@@ -295,7 +294,5 @@ def sinusoids(length: int, width: int) -> Tensor:
     """[length, width] of Vaswani et al. (2017), §3.5: sin and cos in turn, wavelengths 2π to 10000·2π."""
     position = torch.arange(length, dtype=torch.float64)[:, None]
     frequency = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
-    table = torch.empty(length, width, dtype=torch.float64)
-    table[:, 0::2] = torch.sin(position * frequency)
-    table[:, 1::2] = torch.cos(position * frequency)
-    return table.float()
+    angles = position * frequency
+    return torch.stack((angles.sin(), angles.cos()), dim=2).flatten(1).float()

@@ -254,8 +254,7 @@ def chinese(text: str) -> list[Number]:
 def _chinese_number(match: re.Match[str]) -> Iterator[Number]:
     number = _figures(match) if match["number"] else _numeral(match[0])
     opened = _OPEN.search(match.string[max(match.start() - 3, 0) : match.start()])
-    converted = opened and _CLOSED.match(match.string, match.end())  # 10 英里（16 公里）
-    digits = number.digits and not converted
+    digits = number.digits and not (opened and _CLOSED.match(match.string, match.end()))  # 10 英里（16 公里）
     # all values of figures are of one number
     readings = [number.values] if match["number"] else [(value,) for value in number.values]
     yield from (replace(number, values=_said(values, match), digits=digits) for values in readings)

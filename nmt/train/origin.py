@@ -33,8 +33,7 @@ def origin(config: Config, run: RunDir) -> dict[str, Any]:
 
 
 def _digest(files: Iterable[Path]) -> str:
-    digests = (bytes.fromhex(checksum(path)) for path in sorted(files))
-    return hashlib.sha256(b"".join(digests)).hexdigest()
+    return hashlib.sha256(b"".join(bytes.fromhex(checksum(path)) for path in sorted(files))).hexdigest()
 
 
 def _commit(git: Path) -> str | None:

@@ -337,8 +337,8 @@ class Trainer:
     def _summary(self) -> str:
         best = checkpoint.best(self.run)
         scores = checkpoint.read_meta(best).scores if best else {}
-        minutes = self.progress.seconds / 60
-        return f"trained {self.progress.update:,} updates in {minutes:.1f} minutes; best: {best}  {_shown(scores)}"
+        trained = f"trained {self.progress.update:,} updates in {self.progress.seconds / 60:.1f} minutes"
+        return f"{trained}; best: {best}  {_shown(scores)}"
 
     def _interrupt(self, saved: bool) -> None:
         if not saved:
