@@ -91,8 +91,8 @@ def read_meta(folder: Path) -> Meta:
         meta = _read_sealed(folder / META)
         version = meta["format"]
         if version == FORMAT:
-            sides = (meta["src"], meta["tgt"])
-            return Meta(meta["update"], sides, meta["scores"], meta["progress"], meta.get("origin", {}))
+            sides, origin = (meta["src"], meta["tgt"]), meta.get("origin", {})
+            return Meta(meta["update"], sides, meta["scores"], meta["progress"], origin)
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
     mend = "install the nmt that wrote it"
@@ -207,11 +207,10 @@ def average(folders: Sequence[Path]) -> Weights:
 def _verify(path: Path) -> None:
     """Raises ModelError if a file is not byte for byte what was written."""
     try:
-        expected = _read_sealed(path.parent / META)["sha256"][path.name]
-        found = checksum(path)
+        intact = _read_sealed(path.parent / META)["sha256"][path.name] == checksum(path)
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: missing or damaged ({error})") from None
-    if found != expected:
+    if not intact:
         raise ModelError(f"{path}: truncated or changed since it was written")
 
 

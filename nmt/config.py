@@ -44,9 +44,8 @@ class CorpusConfig(Section):
 
     @model_validator(mode="after")
     def _one_format(self) -> Self:
-        aligned = self.src is not None and self.tgt is not None
-        given = [aligned, self.tsv is not None, self.jsonl is not None]
-        if sum(given) != 1 or (not aligned and (self.src or self.tgt)):
+        given = {name for name in ("src", "tgt", "tsv", "jsonl") if getattr(self, name) is not None}
+        if given not in ({"src", "tgt"}, {"tsv"}, {"jsonl"}):
             raise ValueError("give either both src and tgt, or tsv, or jsonl")
         return self
 

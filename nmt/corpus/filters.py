@@ -115,8 +115,7 @@ def stage_note(pair: SentencePair, limits: Limits) -> bool:
 
 def traditional(pair: SentencePair, limits: Limits) -> bool:
     """Whether Chinese stands in Traditional characters."""
-    sides = zip(pair, limits.languages, strict=True)
-    return any(is_traditional(text) for text, language in sides if language == "zh")
+    return any(is_traditional(text) for text, of in zip(pair, limits.languages, strict=True) if of == "zh")
 
 
 def failed(pair: SentencePair, filters: Mapping[str, Filter], limits: Limits) -> str | None:

@@ -7,7 +7,6 @@ second deals the staged pairs out to train, dev and test. Only keys are remember
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,14 +42,14 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
     ledgers: dict[Split, Ledger] = {split: [Counter() for _ in sources[split]] for split in SPLITS}
     asked: dict[Split, int] = {"test": settings.test_size, "dev": settings.dev_size}
     draw = Draw({split: size for split, size in asked.items() if not sources[split]})
-    read = partial(_read, workers=settings.workers)
     with ExitStack() as stack:
         write = {split: stack.enter_context(writing_pairs(*_files(config, run, split))) for split in SPLITS}
         staged = Path(stack.enter_context(TemporaryDirectory(dir=run.path, prefix=".prepare."))) / "pairs"
         held_out: set[int] = set()
         for split in _HELD_OUT:
-            held_out |= _copy(read(sources[split], cleaner.for_test(), ledgers[split]), write[split])
-        pairs = read(sources["train"], cleaner, ledgers["train"])
+            pairs = _read(sources[split], cleaner.for_test(), ledgers[split], settings.workers)
+            held_out |= _copy(pairs, write[split])
+        pairs = _read(sources["train"], cleaner, ledgers["train"], settings.workers)
         _stage(_select(pairs, held_out, draw, settings.deduplicate, ledgers["train"]), staged)
         weights = [source.weight for source in sources["train"]]
         _deal(_staged(staged), draw, held_out, weights, Joiner(settings.augment.joined), write, ledgers["train"])

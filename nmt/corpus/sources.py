@@ -89,9 +89,8 @@ def _split_in_folder(folder: Path, split: Split, config: Config) -> tuple[Source
 
 def _source(corpus: CorpusConfig, config: Config) -> Source:
     """The configured corpus; CorpusConfig holds exactly one of the three kinds."""
-    languages = (config.src.language, config.tgt.language)
     reads: dict[tuple[str | None, ...], Read] = {(corpus.src, corpus.tgt): read_pairs, (corpus.tsv,): read_tsv}
-    reads |= {(corpus.jsonl,): partial(read_jsonl, languages=languages)}
+    reads |= {(corpus.jsonl,): partial(read_jsonl, languages=(config.src.language, config.tgt.language))}
     patterns, read = next((patterns, read) for patterns, read in reads.items() if None not in patterns)
     found = [_expand(pattern) for pattern in patterns if pattern]
     if len(found[0]) != len(found[-1]):

@@ -181,8 +181,8 @@ def _blank(hypotheses: Lines, references: Lines) -> str:
 
 
 def _not_chinese(hypotheses: Lines, references: Lines) -> str:
-    pairs = zip(hypotheses, references, strict=True)
-    chinese = [ours for ours, theirs in pairs if ours.strip() and _HAS_HAN.search(theirs)]
+    both = zip(hypotheses, references, strict=True)
+    chinese = [ours for ours, theirs in both if ours.strip() and _HAS_HAN.search(theirs)]
     foreign = sum(not _HAS_HAN.search(line) for line in chinese)
     if foreign <= _NOTABLE * len(chinese):
         return ""

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
 from math import prod
 from unicodedata import numeric
 
@@ -154,7 +153,7 @@ def english(text: str) -> list[Number]:
             continue
         read = next(read for kind, read in _ENGLISH_READERS.items() if match[kind])
         named = _NAME.search(match.string[max(match.start() - 16, 0) : match.start()])
-        numbers += map(partial(_named, named[0]), read(match)) if named else read(match)
+        numbers += [_named(named[0], number) for number in read(match)] if named else read(match)
     return numbers + list(_in_words(words))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -301,7 +300,7 @@ class Trainer:
             with suppress(ModelError):  # a damaged one is of no use here, and named where it is needed
                 if scores := checkpoint.read_meta(path).scores:
                     scored.append((sign * scores[train.early_stop], path))
-        return [path for _, path in sorted(scored, key=itemgetter(0))[-train.average :]]
+        return [path for _, path in sorted(scored, key=lambda each: each[0])[-train.average :]]
 
     def _average(self) -> None:
         """Average the last (or best) checkpoints, once; the mean becomes the best if it scores better on dev."""
