@@ -262,8 +262,7 @@ class Config(Section):
     def _sides_agree(self) -> Self:
         if self.src.language == self.tgt.language:
             raise ValueError(f"src.language and tgt.language are both {self.src.language}; they name files: change one")
-        pieces = {self.src.tokenizer == "sentencepiece", self.tgt.tokenizer == "sentencepiece"}
-        if self.shared_vocab and len(pieces) > 1:
+        if self.shared_vocab and (self.src.tokenizer == "sentencepiece") != (self.tgt.tokenizer == "sentencepiece"):
             raise ValueError("shared_vocab=true needs sentencepiece on both sides or on neither")
         for key in ("vocab_size", "min_frequency", "unknown", "lowercase"):
             if self.shared_vocab and getattr(self.src, key) != getattr(self.tgt, key):

@@ -80,8 +80,7 @@ def read_yaml(path: Path) -> Mapping:
 
 
 def _yaml_mistake(path: Path, error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    line = f":{mark.line + 1}" if mark else ""
+    line = f":{mark.line + 1}" if (mark := getattr(error, "problem_mark", None)) else ""
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
     return f"{path}{line}: not valid YAML ({problem})"
 

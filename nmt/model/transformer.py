@@ -242,8 +242,7 @@ class Transformer(nn.Module):
 
     def project(self, states: Tensor) -> Tensor:
         """States [..., d] → logits [..., V]."""
-        weight, bias = self.output.weight, self.output.bias
-        logits = F.linear(states, weight.to(states.dtype), bias)
+        logits = F.linear(states, self.output.weight.to(states.dtype), self.output.bias)
         return logits if self.output_scale == 1.0 else logits * self.output_scale
 
     def forward(self, src: Tensor, tgt_in: Tensor, kept: Tensor | None = None) -> Tensor:

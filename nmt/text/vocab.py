@@ -155,8 +155,7 @@ def join_spelled(tokens: Iterable[str]) -> list[str]:
 
 def rank(counts: Counts, min_frequency: int) -> Ranked:
     """Tokens seen at least `min_frequency` times, by falling count, ties in code-point order."""
-    kept = [(token, count) for token, count in counts.items() if count >= min_frequency]
-    return sorted(kept, key=lambda item: (-item[1], item[0]))
+    return sorted((item for item in counts.items() if item[1] >= min_frequency), key=lambda item: (-item[1], item[0]))
 
 
 def build_vocab(counts: Counts, size: int, min_frequency: int, spells: bool, reserved: Sequence[str] = ()) -> Vocab:

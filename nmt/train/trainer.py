@@ -221,10 +221,8 @@ class Trainer:
         pace = tokens / (time.monotonic() - self._log_time)
         rate, norm = learning_rate(train, self.config.model.d_model, update), self._since_log[-1].gradient_norm
         self.log.record("train", update, epoch=epoch, loss=loss, tokens_per_second=pace, lr=rate, gradient_norm=norm)
-        self.log.progress(
-            f"update {update:,}/{train.updates:,}  epoch {epoch + 1}  loss {loss:.3f}  "
-            f"{pace:,.0f} tok/s  lr {rate:.2e}  |g| {norm:.2f}  ETA {self._eta()}"
-        )
+        reached = f"update {update:,}/{train.updates:,}  epoch {epoch + 1}  loss {loss:.3f}"
+        self.log.progress(f"{reached}  {pace:,.0f} tok/s  lr {rate:.2e}  |g| {norm:.2f}  ETA {self._eta()}")
         self._since_log.clear()
         self._log_time = time.monotonic()
 
