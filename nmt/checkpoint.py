@@ -15,20 +15,20 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import safetensors.torch
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
-from nmt.run_dir import RunDir, read_bytes, read_json, remove, replacing, write_json, write_text
+from nmt.run_dir import SIDES, RunDir, read_bytes, read_json, remove, replacing, write_json, write_text
 
 FORMAT = 1
 _NAME = re.compile(r"(step|average)-(\d{8})")
 WEIGHTS, TRAINING, META = "model.safetensors", "training.pt", "meta.json"
+
+Weights = dict[str, Tensor]  # by the parameters' names
 
 
 @dataclass(frozen=True)
@@ -42,41 +42,32 @@ class Meta:
     origin: dict[str, Any] = field(default_factory=dict)  # what made it: versions, seed, fingerprints
 
 
-def save(
-    run: RunDir, name: str, parameters: dict[str, Tensor], meta: Meta, training: dict[str, Any] | None = None
-) -> Path:
+def save(run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[str, Any] | None = None) -> Path:
     """Write one checkpoint folder; gives its path."""
     folder = run.checkpoints / name
     with replacing(folder) as part:
         part.mkdir()
-        _write_tensors(part, parameters, training)
-        checksums = {file.name: _checksum(file) for file in sorted(part.iterdir())}
-        described = {
-            "format": FORMAT,
-            "update": meta.update,
-            "src": meta.fingerprints[0],
-            "tgt": meta.fingerprints[1],
-            "scores": meta.scores,
-            "progress": meta.progress,
-            "origin": meta.origin,
-            "sha256": checksums,
-        }
+        _write_tensors(part, weights, training)
+        checksums = {file.name: checksum(file) for file in sorted(part.iterdir())}
+        described: dict[str, Any] = {"format": FORMAT, "update": meta.update}
+        described |= zip(SIDES, meta.fingerprints, strict=True)
+        described |= {"scores": meta.scores, "progress": meta.progress, "origin": meta.origin, "sha256": checksums}
         write_json(part / META, described | {"seal": _seal(described)})
     return folder
 
 
-def _write_tensors(part: Path, parameters: dict[str, Tensor], training: dict[str, Any] | None) -> None:
+def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None) -> None:
     """Raises UserError where they cannot be written, on a full disk for one; the libraries have errors of their own."""
     try:
-        weights = {key: value.detach().contiguous().cpu() for key, value in parameters.items()}
-        (part / WEIGHTS).write_bytes(serialize(weights))
+        (part / WEIGHTS).write_bytes(
+            safetensors.torch.save({key: x.detach().contiguous().cpu() for key, x in weights.items()})
+        )
         if training is not None:
             torch.save(training, part / TRAINING)
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(
-            f"{part.name}: the checkpoint cannot be written ({reason}); free some space: earlier ones are whole"
-        ) from None
+        mend = "free some space: earlier ones are whole"
+        raise UserError(f"{part.name}: the checkpoint cannot be written ({reason}); {mend}") from None
 
 
 def step_name(update: int) -> str:
@@ -89,7 +80,7 @@ def average_name(update: int) -> str:
     return f"average-{update:08d}"
 
 
-def parameters_of(model: nn.Module) -> dict[str, Tensor]:
+def parameters_of(model: nn.Module) -> Weights:
     """The model's parameters by name, each shared one once."""
     return {name: parameter.data for name, parameter in model.named_parameters()}
 
@@ -100,13 +91,12 @@ def read_meta(folder: Path) -> Meta:
         meta = _read_sealed(folder / META)
         version = meta["format"]
         if version == FORMAT:
-            sides = (meta["src"], meta["tgt"])
-            return Meta(meta["update"], sides, meta["scores"], meta["progress"], meta.get("origin", {}))
+            sides, origin = (meta["src"], meta["tgt"]), meta.get("origin", {})
+            return Meta(meta["update"], sides, meta["scores"], meta["progress"], origin)
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
-    raise FormatError(
-        f"{folder}: written in format {version}, but this nmt reads {FORMAT}; install the nmt that wrote it"
-    )
+    mend = "install the nmt that wrote it"
+    raise FormatError(f"{folder}: written in format {version}, but this nmt reads {FORMAT}; {mend}")
 
 
 def _read_sealed(path: Path) -> dict[str, Any]:
@@ -120,13 +110,13 @@ def _seal(values: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
-def load_weights(folder: Path) -> dict[str, Tensor]:
+def load_weights(folder: Path) -> Weights:
     """The weights of a checkpoint. Raises ModelError if they are missing or damaged."""
     path = folder / WEIGHTS
     _verify(path)
     try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
+        return safetensors.torch.load_file(path)
+    except (OSError, safetensors.SafetensorError) as error:
         raise ModelError(f"{path}: not whole safetensors ({error})") from None
 
 
@@ -136,10 +126,9 @@ def load_training(folder: Path) -> dict[str, Any]:
     _verify(path)
     _refuse_inflated(path)
     try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # torch raises whatever the damage leads it into
         raise ModelError(f"{path}: not the training state of this program ({type(error).__name__})") from None
-    return state
 
 
 def _refuse_inflated(path: Path) -> None:
@@ -153,7 +142,7 @@ def _refuse_inflated(path: Path) -> None:
         raise ModelError(f"{path}: says that it holds {inside:,} bytes, more than its size")
 
 
-def put_weights(model: nn.Module, weights: dict[str, Tensor], origin: Path) -> None:
+def put_weights(model: nn.Module, weights: Weights, origin: Path) -> None:
     """Copy weights into a model. Raises ModelError naming the first key that is missing, foreign or not fit for it."""
     wanted = parameters_of(model)
     for key in [*wanted, *weights]:
@@ -175,10 +164,7 @@ def steps(run: RunDir) -> list[Path]:
 
 
 def _folders(run: RunDir, kind: str) -> list[Path]:
-    if not run.checkpoints.is_dir():
-        return []
-    found = [path for path in run.checkpoints.iterdir() if (m := _NAME.fullmatch(path.name)) and m[1] == kind]
-    return sorted(found)
+    return sorted(path for path in run.checkpoints.glob(f"{kind}-*") if _NAME.fullmatch(path.name))
 
 
 def set_aside(folder: Path) -> None:
@@ -205,15 +191,13 @@ def best(run: RunDir) -> Path | None:
 
 def prune(run: RunDir, keep: Sequence[Path]) -> None:
     """Delete every checkpoint but those in `keep` and the best."""
-    kept = {*keep, best(run)}
-    for folder in [*_folders(run, "step"), *_folders(run, "average")]:
-        if folder not in kept:
-            remove(folder)
+    for folder in sorted({*_folders(run, "step"), *_folders(run, "average")} - {*keep, best(run)}):
+        remove(folder)
 
 
-def average(folders: Sequence[Path]) -> dict[str, Tensor]:
+def average(folders: Sequence[Path]) -> Weights:
     """The mean of several checkpoints' weights (Vaswani et al., 2017, §6.1), summed in float64."""
-    mean: dict[str, Tensor] = {}
+    mean: Weights = {}
     for folder in folders:
         for key, tensor in load_weights(folder).items():
             mean[key] = mean.get(key, 0) + tensor.double() / len(folders)
@@ -223,14 +207,14 @@ def average(folders: Sequence[Path]) -> dict[str, Tensor]:
 def _verify(path: Path) -> None:
     """Raises ModelError if a file is not byte for byte what was written."""
     try:
-        expected = _read_sealed(path.parent / META)["sha256"][path.name]
-        found = _checksum(path)
+        intact = _read_sealed(path.parent / META)["sha256"][path.name] == checksum(path)
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: missing or damaged ({error})") from None
-    if found != expected:
+    if not intact:
         raise ModelError(f"{path}: truncated or changed since it was written")
 
 
-def _checksum(path: Path) -> str:
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

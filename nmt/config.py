@@ -44,9 +44,8 @@ class CorpusConfig(Section):
 
     @model_validator(mode="after")
     def _one_format(self) -> Self:
-        aligned = self.src is not None and self.tgt is not None
-        given = [aligned, self.tsv is not None, self.jsonl is not None]
-        if sum(given) != 1 or (not aligned and (self.src or self.tgt)):
+        given = {name for name in ("src", "tgt", "tsv", "jsonl") if getattr(self, name) is not None}
+        if given not in ({"src", "tgt"}, {"tsv"}, {"jsonl"}):
             raise ValueError("give either both src and tgt, or tsv, or jsonl")
         return self
 
@@ -161,10 +160,10 @@ class ModelConfig(Section):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.d_model % self.heads:
-            raise ValueError(
-                f"model.d_model={self.d_model} cannot be divided among model.heads={self.heads}; "
-                f"choose heads that divide it, such as {_divisor_near(self.d_model, self.heads)}"
-            )
+            divisors = [n for n in range(1, self.d_model + 1) if self.d_model % n == 0]
+            near = min(divisors, key=lambda n: abs(n - self.heads))
+            told = f"model.d_model={self.d_model} cannot be divided among model.heads={self.heads}"
+            raise ValueError(f"{told}; choose heads that divide it, such as {near}")
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"model.d_model={self.d_model} must be even for sinusoidal positions")
         if self.freeze_vectors and not (self.src_vectors or self.tgt_vectors):
@@ -208,9 +207,7 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.average > self.keep:
-            raise ValueError(
-                f"train.average={self.average} needs at least as many checkpoints; set train.keep={self.average}"
-            )
+            raise ValueError(f"train.average={self.average} needs as many checkpoints; set train.keep={self.average}")
         if self.schedule in ("noam", "inverse_sqrt") and self.warmup == 0:
             raise ValueError(f"train.schedule={self.schedule} needs train.warmup of at least 1 update")
         return self
@@ -265,11 +262,8 @@ class Config(Section):
     @model_validator(mode="after")
     def _sides_agree(self) -> Self:
         if self.src.language == self.tgt.language:
-            raise ValueError(
-                f"src.language and tgt.language are both {self.src.language}; they name files and must differ"
-            )
-        pieces = {self.src.tokenizer == "sentencepiece", self.tgt.tokenizer == "sentencepiece"}
-        if self.shared_vocab and len(pieces) > 1:
+            raise ValueError(f"src.language and tgt.language are both {self.src.language}; they name files: change one")
+        if self.shared_vocab and (self.src.tokenizer == "sentencepiece") != (self.tgt.tokenizer == "sentencepiece"):
             raise ValueError("shared_vocab=true needs sentencepiece on both sides or on neither")
         for key in ("vocab_size", "min_frequency", "unknown", "lowercase"):
             if self.shared_vocab and getattr(self.src, key) != getattr(self.tgt, key):
@@ -304,8 +298,3 @@ def validate(settings: Mapping) -> Config:
 def dump(config: Config) -> dict[str, Any]:
     """The effective settings as plain YAML-able values; `load_config` reads them back unchanged."""
     return config.model_dump(mode="json")
-
-
-def _divisor_near(number: int, wanted: int) -> int:
-    divisors = [n for n in range(1, number + 1) if number % n == 0]
-    return min(divisors, key=lambda n: abs(n - wanted))

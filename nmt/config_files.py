@@ -31,10 +31,8 @@ class Mapping:
 
     def place(self, location: Place) -> str:
         """Where `location`, or the nearest section around it, was written."""
-        for length in range(len(location), 0, -1):
-            if location[:length] in self.places:
-                return self.places[location[:length]]
-        return self.origin
+        around = (location[:length] for length in range(len(location), 0, -1))
+        return next((self.places[near] for near in around if near in self.places), self.origin)
 
 
 class _Loader(yaml.SafeLoader):
@@ -82,8 +80,7 @@ def read_yaml(path: Path) -> Mapping:
 
 
 def _yaml_mistake(path: Path, error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    line = f":{mark.line + 1}" if mark else ""
+    line = f":{mark.line + 1}" if (mark := getattr(error, "problem_mark", None)) else ""
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
     return f"{path}{line}: not valid YAML ({problem})"
 
@@ -119,14 +116,12 @@ def apply_overrides(settings: Mapping, overrides: list[str]) -> None:
         except (yaml.YAMLError, ValueError, RecursionError):
             raise ConfigError(f"command line: {name}: '{text}' is not a YAML value; quote it") from None
         section = settings.values
-        for key in keys[:-1]:
-            inner = section.setdefault(key, {})
-            if not isinstance(inner, dict):
+        for depth, key in enumerate(keys[:-1], 1):
+            section = section.setdefault(key, {})
+            if not isinstance(section, dict):
                 raise ConfigError(f"command line: {name}: '{key}' is a setting, not a section")
-            section = inner
+            settings.places.setdefault(tuple(keys[:depth]), COMMAND_LINE)
         section[keys[-1]] = value
-        for length in range(1, len(keys)):
-            settings.places.setdefault(tuple(keys[:length]), COMMAND_LINE)
         settings.places[tuple(keys)] = COMMAND_LINE
 
 
@@ -140,10 +135,9 @@ def explain(error: ValidationError, schema: type[BaseModel], settings: Mapping) 
         if problem["type"] == "extra_forbidden":
             lines.append(f"{place}: unknown key '{name}'{_nearest(location, schema)}")
         elif problem["type"] == "value_error":
-            about = f"{name}: " if name and not str(problem["ctx"]["error"]).startswith(name) else ""
-            lines.append(
-                f"{_place_of(str(problem['ctx']['error']), settings) or place}: {about}{problem['ctx']['error']}"
-            )
+            said = str(problem["ctx"]["error"])
+            about = f"{name}: " if name and not said.startswith(name) else ""
+            lines.append(f"{_place_of(said, settings) or place}: {about}{said}")
         elif problem["type"] == "missing":
             lines.append(f"{place}: '{name}' is missing")
         else:
@@ -167,19 +161,15 @@ def _place_of(message: str, settings: Mapping) -> str:
 
 
 def _nearest(location: Place, schema: type[BaseModel]) -> str:
-    section = schema
-    for key in location[:-1]:
-        field = section.model_fields.get(str(key)) if isinstance(key, str) else None
-        if field is not None:
+    section, (*outer, last) = schema, location
+    for key in outer:
+        if field := section.model_fields.get(str(key)):  # none for the number of an item
             section = next(t for t in (field.annotation, *get_args(field.annotation)) if _is_model(t))
-    prefix = ".".join(map(str, location[:-1])) + "." if len(location) > 1 else ""
-    inside = [f"{name}.{location[-1]}" for name, field in section.model_fields.items() if _has(field, location[-1])]
-    if inside:
-        return f"; did you mean '{inside[0]}'?"
-    near = difflib.get_close_matches(str(location[-1]), section.model_fields, n=1, cutoff=0.5)
-    if near:
-        return f"; did you mean '{prefix}{near[0]}'?"
-    return f"; known here: {', '.join(section.model_fields)}"
+    prefix = "".join(f"{key}." for key in outer)
+    inside = [f"{name}.{last}" for name, field in section.model_fields.items() if _has(field, last)]
+    near = difflib.get_close_matches(str(last), section.model_fields, n=1, cutoff=0.5)
+    nearest = [*inside, *(prefix + name for name in near)]
+    return f"; did you mean '{nearest[0]}'?" if nearest else f"; known here: {', '.join(section.model_fields)}"
 
 
 def _has(field: FieldInfo, key: str | int) -> bool:

@@ -10,6 +10,8 @@ from nmt.corpus.lines import read_lines
 from nmt.errors import ConfigError, DataError
 from nmt.run_dir import RunDir
 
+Translate = Callable[[list[str]], list[str]]
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -34,9 +36,7 @@ def given(hyp: Path, src: Path | None, ref: Path | None, settings: Config) -> Ju
     return Judged(settings, hypotheses, references, sources, about)
 
 
-def translated(
-    src: Path | None, ref: Path | None, settings: Config, run: RunDir, translate: Callable[[list[str]], list[str]]
-) -> Judged:
+def translated(src: Path | None, ref: Path | None, settings: Config, run: RunDir, translate: Translate) -> Judged:
     """Translations of a file, or of the run's test split, by `translate`; which is not called where there is none."""
     if (src is None) != (ref is None):
         raise ConfigError("--src and --ref go together; without both, the run's test split is translated")

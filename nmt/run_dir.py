@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,21 +24,20 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LARGEST = 2**28  # bytes of a file that is read at once; a small archive may hold an endless one, as a hole
 
 
-@dataclass(frozen=True)
 class RunDir:
     """One run's folder. It is self-contained: copied elsewhere, it translates there."""
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        """The effective configuration."""
-        return self.path / "config.yaml"
-
-    @property
-    def prepare_report(self) -> Path:
-        """What `prepare` kept and dropped, by rule."""
-        return self.path / "prepare.json"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.yaml"  # the effective configuration
+        self.prepare_report = path / "prepare.json"  # what `prepare` kept and dropped, by rule
+        self.vocab_report = path / "vocab.json"  # sizes, coverage, and what the vocabularies were built from
+        self.checkpoints = path / "checkpoints"  # the folder of all checkpoints
+        self.best = path / "best"  # a one-line file: the name of the checkpoint that scored best on dev
+        self.metrics = path / "metrics.jsonl"  # one JSON line for each logged update and each validation
+        self.log = path / "train.log"  # what training said, in words
+        self.validation = path / "validation"  # translations of dev, one file for each validation
+        self.tensorboard = path / "tensorboard"  # TensorBoard's event files
 
     def text(self, split: Split, language: str) -> Path:
         """Clean sentences of one split in one language."""
@@ -53,44 +51,9 @@ class RunDir:
         """One side's sentencepiece model."""
         return self.path / f"pieces.{side}.model"
 
-    @property
-    def vocab_report(self) -> Path:
-        """Sizes, coverage, and what the vocabularies were built from."""
-        return self.path / "vocab.json"
-
     def store(self, split: Split) -> Path:
         """Encoded pairs of one split."""
         return self.path / "store" / split
-
-    @property
-    def checkpoints(self) -> Path:
-        """The folder of all checkpoints."""
-        return self.path / "checkpoints"
-
-    @property
-    def best(self) -> Path:
-        """A one-line file: the name of the checkpoint that scored best on dev."""
-        return self.path / "best"
-
-    @property
-    def metrics(self) -> Path:
-        """One JSON line for each logged update and each validation."""
-        return self.path / "metrics.jsonl"
-
-    @property
-    def log(self) -> Path:
-        """What training said, in words."""
-        return self.path / "train.log"
-
-    @property
-    def validation(self) -> Path:
-        """Translations of dev, one file for each validation."""
-        return self.path / "validation"
-
-    @property
-    def tensorboard(self) -> Path:
-        """TensorBoard's event files."""
-        return self.path / "tensorboard"
 
 
 @contextmanager
@@ -158,9 +121,8 @@ def _naming(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise UserError(
-            f"{path}: cannot be written ({error.strerror}); free some space: what was whole before is whole still"
-        ) from None
+        mend = "free some space: what was whole before is whole still"
+        raise UserError(f"{path}: cannot be written ({error.strerror}); {mend}") from None
 
 
 def sync(path: Path) -> None:

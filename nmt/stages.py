@@ -16,27 +16,12 @@ from nmt.run_dir import SIDES, RunDir, remove, write_text
 
 Say = Callable[[str], None]
 
+_MEND = "give another run_dir, or --overwrite to delete its checkpoints"
 # Settings that change what is still to come, not what a run's checkpoints have already become.
-_FREE_SECTIONS = ("run_dir", "search", "evaluate")
-_FREE = {
-    "data.max_bytes",
-    "prepare.workers",
-    "train.accumulate",
-    "train.average",
-    "train.average_of",
-    "train.clip_norm",
-    "train.device",
-    "train.keep",
-    "train.log_every",
-    "train.max_minutes",
-    "train.patience",
-    "train.peak_lr",
-    "train.precision",
-    "train.save_every",
-    "train.tensorboard",
-    "train.updates",
-    "train.validate_every",
-}
+_FREE: dict[str, Any] = {"run_dir": True, "search": True, "evaluate": True, "data": {"max_bytes"}}
+_FREE["prepare"] = {"workers"}
+_FREE["train"] = {"accumulate", "average", "average_of", "clip_norm", "device", "keep", "log_every", "max_minutes"}
+_FREE["train"] |= {"patience", "peak_lr", "precision", "save_every", "tensorboard", "updates", "validate_every"}
 
 
 def claim(config: Config, overwrite: bool) -> RunDir:
@@ -51,13 +36,9 @@ def claim(config: Config, overwrite: bool) -> RunDir:
     if overwrite:
         find_sources(config)  # before anything is deleted for a training that cannot begin
         _clear(run)
-    elif steps(run) and run.config.exists():
-        differing = _differences(load_config(run.config), config)
-        if differing:
-            raise ConfigError(
-                f"{run.path}: was trained with another configuration ({'; '.join(differing)}); "
-                "give another run_dir, or --overwrite to delete its checkpoints"
-            )
+    elif steps(run) and run.config.exists() and (differing := _differences(load_config(run.config), config)):
+        told = f"was trained with another configuration ({'; '.join(differing)})"
+        raise ConfigError(f"{run.path}: {told}; {_MEND}")
     write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
     return run
 
@@ -77,19 +58,15 @@ def _clear(run: RunDir) -> None:
 
 
 def _differences(old: Config, new: Config) -> list[str]:
-    before, after = _flat(dump(old)), _flat(dump(new))
-    return [f"{key}: {before[key]} → {after[key]}" for key in before if before[key] != after[key] and key not in _FREE]
+    before, after = _flat(old), _flat(new)
+    return [f"{key}: {before[key]} → {after[key]}" for key in before if before[key] != after[key]]
 
 
-def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """{"train": {"seed": 1}} → {"train.seed": 1}, without the sections that are free to change."""
-    flat: dict[str, Any] = {}
-    for section, value in settings.items():
-        if isinstance(value, dict) and section not in _FREE_SECTIONS:
-            flat |= {f"{section}.{key}": inner for key, inner in value.items()}
-        elif section not in _FREE_SECTIONS:
-            flat[section] = value
-    return flat
+def _flat(config: Config) -> dict[str, Any]:
+    """{"train": {"seed": 1}} → {"train.seed": 1}, without what is free to change."""
+    sections = config.model_dump(mode="json", exclude=_FREE)
+    flat = {"shared_vocab": sections.pop("shared_vocab")}
+    return flat | {f"{section}.{key}": value for section in sections for key, value in sections[section].items()}
 
 
 def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
@@ -111,10 +88,7 @@ def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
 def _refuse_if_trained(run: RunDir, stage: str) -> None:
     """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
     if steps(run):
-        raise ConfigError(
-            f"{run.path}: {stage} would replace what its checkpoints were trained on; "
-            "give another run_dir, or --overwrite to delete the checkpoints"
-        )
+        raise ConfigError(f"{run.path}: {stage} would replace what its checkpoints were trained on; {_MEND}")
 
 
 def run_prepare(config: Config, run: RunDir, say: Say) -> None:
@@ -132,8 +106,6 @@ def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
     report = build_vocabularies(config, run)
     for name in SIDES:
         side = report[name]
-        covers = "dev is empty"
-        if side["dev_coverage"] is not None:
-            covers = f"dev: coverage {side['dev_coverage']:.2f} %, OOV {side['dev_oov']:.2f} %"
-            covers += f", unknown even so {side['dev_unk']:.2f} %"
+        dev = "dev: coverage {dev_coverage:.2f} %, OOV {dev_oov:.2f} %, unknown even so {dev_unk:.2f} %"
+        covers = "dev is empty" if side["dev_coverage"] is None else dev.format(**side)
         say(f"build-vocab: {name}: {side['size']:,} tokens, {side['spelling']:,} of them to spell with; {covers}")

@@ -23,14 +23,12 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> t
     """
     for override in overrides:
         if "=" not in override:
-            raise ConfigError(
-                f"command line: '{override}' is no KEY=VALUE; files are given as in nmt translate < FILE and "
-                "nmt evaluate --hyp FILE --ref FILE"
-            )
+            files = "nmt translate < FILE and nmt evaluate --hyp FILE --ref FILE"
+            raise ConfigError(f"command line: '{override}' is no KEY=VALUE; files are given as in {files}")
         if not override.startswith(("search.", "evaluate.", "run_dir=")):
             raise ConfigError(f"command line: {override}: a trained model takes only search.* and evaluate.*")
-    if config is None and any(override.startswith("run_dir=") for override in overrides):
-        raise ConfigError("command line: run_dir= goes with --config; name a trained run with --model DIR")
+        if config is None and override.startswith("run_dir="):
+            raise ConfigError("command line: run_dir= goes with --config; name a trained run with --model DIR")
     asked = load_config(config, overrides) if config is not None else None
     run = _locate(model, asked)
     if not run.config.is_file():
@@ -46,10 +44,8 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> t
 def refuse_escape(run: RunDir, history: str | None) -> None:
     """Raise ConfigError where a run, which may be a stranger's, names a file elsewhere that would be written."""
     if history and (Path(history).is_absolute() or ".." in Path(history).parts):
-        raise ConfigError(
-            f"{run.config}: evaluate.history={history} leads out of this folder; give --config FILE, or "
-            "--history FILE, if it is meant"
-        )
+        meant = "give --config FILE, or --history FILE, if it is meant"
+        raise ConfigError(f"{run.config}: evaluate.history={history} leads out of this folder; {meant}")
 
 
 def _locate(model: Path | None, asked: Config | None) -> RunDir:
@@ -57,11 +53,8 @@ def _locate(model: Path | None, asked: Config | None) -> RunDir:
         return RunDir(model)
     if asked is not None:
         return RunDir(Path(asked.run_dir))
-    if os.environ.get("NMT_MODEL"):
-        return RunDir(Path(os.environ["NMT_MODEL"]))
     try:
-        return RunDir(Path(LATEST.read_text(encoding="utf-8").strip()))
+        return RunDir(Path(os.environ.get("NMT_MODEL") or LATEST.read_text(encoding="utf-8").strip()))
     except OSError:
-        raise ModelError(
-            "no model: nothing was trained in this folder; run nmt train, or give --model DIR or $NMT_MODEL"
-        ) from None
+        mend = "run nmt train, or give --model DIR or $NMT_MODEL"
+        raise ModelError(f"no model: nothing was trained in this folder; {mend}") from None

@@ -205,7 +205,7 @@ def with_checksums(folder: Path, names: tuple[str, ...]) -> None:
     meta = json.loads((folder / checkpoint.META).read_bytes())
     meta.pop("seal", None)  # a stranger leaves out what is not needed
     for name in names:
-        meta["sha256"][name] = checkpoint._checksum(folder / name)
+        meta["sha256"][name] = checkpoint.checksum(folder / name)
     (folder / checkpoint.META).write_text(json.dumps(meta))
 
 

@@ -5,6 +5,7 @@ Each kind is made of a share of the pairs that it fits, chosen by their keys, an
 
 import re
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -51,12 +52,9 @@ class Joiner:
         return [Variant("joined", f"{first.src} {pair.src}", first.tgt + pair.tgt)]
 
 
-def _recased(recase: Callable[[str], str]) -> Make:
-    def make(pair: SentencePair, _chance: Random) -> tuple[str, str]:
-        masked = mask(pair.src)
-        return masked.fill(recase(masked.text)), pair.tgt
-
-    return make
+def _recased(recase: Callable[[str], str], pair: SentencePair, _chance: Random) -> tuple[str, str]:
+    masked = mask(pair.src)
+    return masked.fill(recase(masked.text)), pair.tgt
 
 
 def _title(text: str) -> str:
@@ -108,14 +106,10 @@ def _masked_numbers(pair: SentencePair, chance: Random) -> tuple[str, str] | Non
     return mask_pair(*pair, chance.randrange(len(PLACEHOLDERS)), numbers=True)
 
 
-_KINDS: dict[str, Make] = {
-    "masked": _masked,
-    "masked_numbers": _masked_numbers,
-    "tagged": _tagged,
-    "renumbered": _renumbered,
-    "upper": _recased(str.upper),
-    "lower": _recased(str.lower),
-    "title": _recased(_title),
-    "unpunctuated": _unpunctuated,
-    "quoted": _quoted,
+_KINDS: dict[str, Make] = {"masked": _masked, "masked_numbers": _masked_numbers, "tagged": _tagged}
+_KINDS |= {
+    "upper": partial(_recased, str.upper),
+    "lower": partial(_recased, str.lower),
+    "title": partial(_recased, _title),
 }
+_KINDS |= {"renumbered": _renumbered, "unpunctuated": _unpunctuated, "quoted": _quoted}

@@ -49,15 +49,12 @@ class Cleaner:
     def of(cls, config: Config) -> Self:
         """Take over the settings. Raises ConfigError if Traditional is to be converted without opencc."""
         settings = config.prepare
-        if settings.traditional == "convert":
+        if convert := settings.traditional == "convert":
             converter()
         limits = Limits((config.src.language, config.tgt.language), settings.max_tokens, settings.max_ratio)
-        filters = dict(FILTERS)
-        if settings.traditional != "drop":
-            del filters["traditional"]
+        filters = {name: FILTERS[name] for name in FILTERS if name != "traditional" or settings.traditional == "drop"}
         augment = settings.augment.without_case() if config.src.lowercase else settings.augment
         mend = settings.typography and config.tgt.language == "zh"
-        convert = settings.traditional == "convert"
         cleaner = cls(limits, RAW_FILTERS, filters, convert, mend, augment, settings.seed)
         return cleaner if settings.filters else replace(cleaner, raw_filters={}, filters={})
 
@@ -71,8 +68,8 @@ class Cleaner:
         kept: list[Clean] = []
         for corpus, raw in chunk:
             outcomes[corpus, "read"] += 1
-            pair = self.normalize(raw)
-            if rule := self._failed(raw, pair):
+            pair = SentencePair(*map(self._normalize, raw, self.limits.languages))
+            if rule := failed(raw, self.raw_filters, self.limits) or failed(pair, self.filters, self.limits):
                 outcomes[corpus, rule] += 1
             else:
                 kept.append(self._finish(corpus, pair))
@@ -84,19 +81,11 @@ class Cleaner:
         made = tuple(variants(mended, key, self.augment))
         return Clean(corpus, key, side_key(pair.src), side_key(pair.tgt), *mended, pair.tgt, made)
 
-    def normalize(self, pair: SentencePair) -> SentencePair:
-        """Both sides normalised, and Traditional characters made Simplified where that is asked for."""
-        src_language, tgt_language = self.limits.languages
-        return SentencePair(self._normalize(pair.src, src_language), self._normalize(pair.tgt, tgt_language))
-
     def _normalize(self, text: str, language: str) -> str:
+        """Normalised, and Traditional characters made Simplified where that is asked for."""
         text = normalize(text, language)
-        if self.convert and language == "zh" and is_traditional(text):
-            return str(converter().convert(text))
-        return text
-
-    def _failed(self, raw: SentencePair, pair: SentencePair) -> str | None:
-        return failed(raw, self.raw_filters, self.limits) or failed(pair, self.filters, self.limits)
+        converts = self.convert and language == "zh" and is_traditional(text)
+        return str(converter().convert(text)) if converts else text
 
 
 @cache
@@ -105,7 +94,6 @@ def converter() -> Any:
     try:
         import opencc
     except ImportError:
-        raise ConfigError(
-            "prepare.traditional=convert needs opencc; run pip install 'nmt[opencc]', or choose drop or keep"
-        ) from None
+        mend = "run pip install 'nmt[opencc]', or choose drop or keep"
+        raise ConfigError(f"prepare.traditional=convert needs opencc; {mend}") from None
     return opencc.OpenCC("t2s")

@@ -49,8 +49,7 @@ _TAG = (
     "tbody|td|textarea|tfoot|th|thead|title|tr|tt|u|ul|var"
 )
 _MARKUP = re.compile(
-    rf"<(?:{_TAG})(?:\s[^<>]*)?/?>|</\s?(?:{_TAG})\s?>|<!--|&(?:#\d+|#x[\da-f]+|amp|lt|gt|quot|apos|nbsp);",
-    re.IGNORECASE,
+    rf"(?i)<(?:{_TAG})(?:\s[^<>]*)?/?>|</\s?(?:{_TAG})\s?>|<!--|&(?:#\d+|#x[\da-f]+|amp|lt|gt|quot|apos|nbsp);"
 )
 _STAGE_NOTE = re.compile(
     r"[(\[（【]\s?(?:"
@@ -116,16 +115,12 @@ def stage_note(pair: SentencePair, limits: Limits) -> bool:
 
 def traditional(pair: SentencePair, limits: Limits) -> bool:
     """Whether Chinese stands in Traditional characters."""
-    sides = zip(pair, limits.languages, strict=True)
-    return any(is_traditional(text) for text, language in sides if language == "zh")
+    return any(is_traditional(text) for text, of in zip(pair, limits.languages, strict=True) if of == "zh")
 
 
 def failed(pair: SentencePair, filters: Mapping[str, Filter], limits: Limits) -> str | None:
     """Name the first rule that drops the pair, if one does."""
-    for name, drops in filters.items():
-        if drops(pair, limits):
-            return name
-    return None
+    return next((name for name, drops in filters.items() if drops(pair, limits)), None)
 
 
 def _han(text: str) -> int:
@@ -146,13 +141,5 @@ _WRONG_SCRIPT: dict[str, Callable[[str], bool]] = {"zh": _not_chinese, "en": _no
 
 # The first two look at the text as written, since normalisation would blur what they look for.
 RAW_FILTERS: dict[str, Filter] = {"control": control, "mojibake": mojibake}
-FILTERS: dict[str, Filter] = {
-    "empty": empty,
-    "too_long": too_long,
-    "identical": identical,
-    "wrong_script": wrong_script,
-    "ratio": ratio,
-    "markup": markup,
-    "stage_note": stage_note,
-    "traditional": traditional,
-}
+_RULES = (empty, too_long, identical, wrong_script, ratio, markup, stage_note, traditional)
+FILTERS: dict[str, Filter] = {rule.__name__: rule for rule in _RULES}

@@ -12,7 +12,8 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -23,6 +24,9 @@ from nmt.run_dir import replacing
 LONGEST_LINE = 2**22  # bytes; split into words, it is some hundred times as large
 MOST_UNZIPPED = 2**36  # bytes of one .gz: several times the largest open English–Chinese corpus
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+Keys = tuple[str, str]
 
 
 class SentencePair(NamedTuple):
@@ -46,9 +50,7 @@ def bounded_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
 
     `path` is what to call the file.
     """
-    number = 0
-    while raw := file.readline(LONGEST_LINE + 1):
-        number += 1
+    for number, raw in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
         if len(raw) > LONGEST_LINE:
             raise DataError(f"{path}:{number}: a line of more than {LONGEST_LINE:,} bytes; is this text, line by line?")
         yield raw
@@ -82,10 +84,8 @@ def read_pairs(src: Path, tgt: Path, most: int = MOST_UNZIPPED) -> Iterator[Sent
     for number, (source, target) in enumerate(zip_longest(*sides), 1):
         if source is None or target is None:
             short, long, rest = (src, tgt, sides[1]) if source is None else (tgt, src, sides[0])
-            raise DataError(
-                f"{short} ends at line {number - 1} but {long} has {number + sum(1 for _ in rest)} lines; "
-                "the two sides must have the same number of lines"
-            )
+            lines = f"{number + sum(1 for _ in rest)} lines; the two sides must have the same number of lines"
+            raise DataError(f"{short} ends at line {number - 1} but {long} has {lines}")
         yield SentencePair(source, target)
 
 
@@ -98,9 +98,7 @@ def read_tsv(path: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
         yield SentencePair(columns[0], columns[1])
 
 
-def read_jsonl(
-    path: Path, most: int = MOST_UNZIPPED, languages: tuple[str, str] = ("en", "zh")
-) -> Iterator[SentencePair]:
+def read_jsonl(path: Path, most: int = MOST_UNZIPPED, languages: Keys = ("en", "zh")) -> Iterator[SentencePair]:
     """Give the JSON object of each line, keyed by "src" and "tgt" or by language codes; skip blank lines."""
     for number, line in enumerate(read_lines(path, most), 1):
         if line.strip():
@@ -110,16 +108,13 @@ def read_jsonl(
 @contextmanager
 def writing_pairs(src: Path, tgt: Path) -> Iterator[Callable[[str, str], None]]:
     """Yield a function that appends a pair; both files appear together and whole, or not at all."""
-    with (
-        replacing(src) as src_part,
-        replacing(tgt) as tgt_part,
-        open_text(src_part) as src_file,
-        open_text(tgt_part) as tgt_file,
-    ):
+    with ExitStack() as stack:
+        parts = [stack.enter_context(replacing(path)) for path in (src, tgt)]
+        files = [stack.enter_context(open_text(part)) for part in parts]
 
-        def write(source: str, target: str) -> None:
-            src_file.write(source + "\n")
-            tgt_file.write(target + "\n")
+        def write(*pair: str) -> None:
+            for file, text in zip(files, pair, strict=True):
+                file.write(text + "\n")
 
         yield write
 
@@ -166,25 +161,21 @@ def _looks_utf16(raw: bytes) -> bool:
     return raw.startswith((b"\xff\xfe", b"\xfe\xff")) or (min(zeros) == 0 and max(zeros) >= max(2, len(raw) // 4))
 
 
-def _from_json(line: str, languages: tuple[str, str], place: str) -> SentencePair:
+def _from_json(line: str, languages: Keys, place: str) -> SentencePair:
     try:
         record: Any = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{place}: not JSON ({error}): {_excerpt(line)}") from None
-    for keys in (("src", "tgt"), languages):
-        if isinstance(record, dict) and all(isinstance(record.get(key), str) for key in keys):
-            return _encodable(SentencePair(record[keys[0]], record[keys[1]]), place)
-    wanted = f'{{"src": …, "tgt": …}} or {{"{languages[0]}": …, "{languages[1]}": …}}'
-    raise DataError(f"{place}: an object {wanted} with two strings is needed: {_excerpt(line)}")
-
-
-def _encodable(pair: SentencePair, place: str) -> SentencePair:
-    try:
-        "".join(pair).encode()
+        for keys in (("src", "tgt"), languages):
+            if isinstance(record, dict) and all(isinstance(record.get(key), str) for key in keys):
+                pair = SentencePair(record[keys[0]], record[keys[1]])
+                "".join(pair).encode()
+                return pair
     except UnicodeEncodeError as error:
         half = error.object[error.start]
         raise DataError(f"{place}: {half!r} is half a character; write it in full or leave it out") from None
-    return pair
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{place}: not JSON ({error}): {_excerpt(line)}") from None
+    wanted = f'{{"src": …, "tgt": …}} or {{"{languages[0]}": …, "{languages[1]}": …}}'
+    raise DataError(f"{place}: an object {wanted} with two strings is needed: {_excerpt(line)}")
 
 
 def _excerpt(line: str) -> str:

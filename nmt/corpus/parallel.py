@@ -20,10 +20,7 @@ _ROOM = 1000  # characters of an item; longer ones make a chunk of fewer, so tha
 
 
 def map_chunks(
-    work: Callable[[list[Item]], Result],
-    items: Iterable[Item],
-    workers: int,
-    size: Callable[[Item], int] = lambda _: 1,
+    work: Callable[[list[Item]], Result], items: Iterable[Item], workers: int, size: Callable[[Item], int] = lambda _: 1
 ) -> Iterator[Result]:
     """Apply `work` to each chunk of `items`, in order; `workers` processes (0: one a core); `size` in characters.
 
@@ -31,23 +28,17 @@ def map_chunks(
     """
     source = iter(items)
     first = _take(source, _WORTH_IT, size)
-    chunks = _chunks(chain(first, source), size)
+    whole = chain(first, source)
+    chunks = iter(lambda: _take(whole, CHUNK, size), [])
     processes = workers or os.cpu_count() or 1
     if len(first) < _WORTH_IT or processes == 1:
         yield from map(work, chunks)
     else:
         try:
-            yield from _map_in_processes(work, chunks, processes)
+            yield from _in_processes(work, chunks, processes)
         except BrokenProcessPool:
-            raise UserError(
-                "a worker process was killed, most likely for want of memory; set prepare.workers to fewer processes"
-            ) from None
-
-
-def _chunks(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    source = iter(items)
-    while chunk := _take(source, CHUNK, size):
-        yield chunk
+            told = "a worker process was killed, most likely for want of memory"
+            raise UserError(f"{told}; set prepare.workers to fewer processes") from None
 
 
 def _take(source: Iterator[Item], most: int, size: Callable[[Item], int]) -> list[Item]:
@@ -61,16 +52,14 @@ def _take(source: Iterator[Item], most: int, size: Callable[[Item], int]) -> lis
     return taken
 
 
-def _map_in_processes(
-    work: Callable[[list[Item]], Result], chunks: Iterator[list[Item]], processes: int
-) -> Iterator[Result]:
+def _in_processes(work: Callable[[list[Item]], Result], chunks: Iterator[list[Item]], count: int) -> Iterator[Result]:
     # "spawn": a fork of a process that has used torch's threads can hang.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with ProcessPoolExecutor(count, mp_context=context) as pool:
         pending: deque[Future[Result]] = deque()
         for chunk in chunks:
             pending.append(pool.submit(work, chunk))
-            if len(pending) > 2 * processes:  # so that memory holds a few chunks, not the corpus
+            if len(pending) > 2 * count:  # so that memory holds a few chunks, not the corpus
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()

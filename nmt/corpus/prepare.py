@@ -7,7 +7,6 @@ second deals the staged pairs out to train, dev and test. Only keys are remember
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,14 +15,16 @@ from typing import Any
 from nmt.config import Config
 from nmt.corpus.augment import Joiner, Variant
 from nmt.corpus.clean import Clean, Cleaner
-from nmt.corpus.draw import Draw, Winner
+from nmt.corpus.draw import Draw
 from nmt.corpus.lines import SentencePair, open_text, read_lines, writing_pairs
 from nmt.corpus.parallel import map_chunks
 from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
 from nmt.errors import DataError, UserError
 from nmt.run_dir import SPLITS, RunDir, Split, read_json, write_json
 
+Pairs = Iterable[Clean]
 Write = Callable[[str, str], None]
+Writes = dict[Split, Write]
 Ledger = list[Counter[str]]  # of each corpus: pairs read, kept, drawn, mended, varied, and dropped by each rule
 
 _HELD_OUT: tuple[Split, Split] = ("test", "dev")
@@ -41,19 +42,17 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
     ledgers: dict[Split, Ledger] = {split: [Counter() for _ in sources[split]] for split in SPLITS}
     asked: dict[Split, int] = {"test": settings.test_size, "dev": settings.dev_size}
     draw = Draw({split: size for split, size in asked.items() if not sources[split]})
-    read = partial(_read, workers=settings.workers)
     with ExitStack() as stack:
         write = {split: stack.enter_context(writing_pairs(*_files(config, run, split))) for split in SPLITS}
         staged = Path(stack.enter_context(TemporaryDirectory(dir=run.path, prefix=".prepare."))) / "pairs"
         held_out: set[int] = set()
         for split in _HELD_OUT:
-            pairs = read(sources[split], cleaner.for_test(), ledgers[split])
+            pairs = _read(sources[split], cleaner.for_test(), ledgers[split], settings.workers)
             held_out |= _copy(pairs, write[split])
-        pairs = read(sources["train"], cleaner, ledgers["train"])
+        pairs = _read(sources["train"], cleaner, ledgers["train"], settings.workers)
         _stage(_select(pairs, held_out, draw, settings.deduplicate, ledgers["train"]), staged)
         weights = [source.weight for source in sources["train"]]
-        join = Joiner(settings.augment.joined)
-        _deal(_staged(staged), draw.winners(), held_out, weights, join, write, ledgers["train"])
+        _deal(_staged(staged), draw, held_out, weights, Joiner(settings.augment.joined), write, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
     report = _report(sources, ledgers, draw) | {"fingerprint": stamp}
@@ -66,8 +65,7 @@ def is_current(config: Config, run: RunDir) -> bool:
     if not all(file.is_file() for split in SPLITS for file in _files(config, run, split)):
         return False
     try:
-        made_from = read_json(run.prepare_report)["fingerprint"]
-        return bool(made_from == fingerprint(config, find_sources(config)))
+        return bool(read_json(run.prepare_report)["fingerprint"] == fingerprint(config, find_sources(config)))
     except (OSError, KeyError, TypeError, UserError):
         return False
 
@@ -88,29 +86,22 @@ def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
 
 def _read(sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int) -> Iterator[Clean]:
     numbered = ((number, pair) for number, source in enumerate(sources) for pair in source.pairs())
-    for outcomes, kept in map_chunks(cleaner, numbered, workers, _size):
+    for outcomes, kept in map_chunks(cleaner, numbered, workers, size=lambda item: sum(map(len, item[1]))):
         for (number, outcome), count in outcomes.items():
             ledger[number][outcome] += count
         yield from kept
 
 
-def _size(numbered: tuple[int, SentencePair]) -> int:
-    return sum(map(len, numbered[1]))
-
-
-def _copy(pairs: Iterable[Clean], write: Write) -> set[int]:
+def _copy(pairs: Pairs, write: Write) -> set[int]:
     """Write a split that was given, and collect its sentences' keys."""
     keys: set[int] = set()
     for pair in pairs:
         write(pair.src, pair.tgt)
-        keys.add(pair.src_key)
-        keys.add(pair.tgt_key)
+        keys |= {pair.src_key, pair.tgt_key}
     return keys
 
 
-def _select(
-    pairs: Iterable[Clean], held_out: set[int], draw: Draw, deduplicate: bool, ledger: Ledger
-) -> Iterator[Clean]:
+def _select(pairs: Pairs, held_out: set[int], draw: Draw, deduplicate: bool, ledger: Ledger) -> Iterator[Clean]:
     """Drop what stands in a split that was given, and duplicates; enter the rest in the draw."""
     seen: set[int] = set()
     for pair in pairs:
@@ -126,7 +117,7 @@ def _select(
             yield pair
 
 
-def _stage(pairs: Iterable[Clean], path: Path) -> None:
+def _stage(pairs: Pairs, path: Path) -> None:
     with open_text(path) as file:
         for pair in pairs:
             *plain, made = pair
@@ -141,15 +132,10 @@ def _staged(path: Path) -> Iterator[Clean]:
 
 
 def _deal(
-    pairs: Iterable[Clean],
-    winners: dict[int, Winner],
-    held_out: set[int],
-    weights: list[int],
-    join: Joiner,
-    write: dict[Split, Write],
-    ledger: Ledger,
+    pairs: Pairs, draw: Draw, held_out: set[int], weights: list[int], join: Joiner, write: Writes, ledger: Ledger
 ) -> None:
     """Write each pair to the split that it won, or else to train, with its variants, unless it is held out."""
+    winners = draw.winners()
     held_out = held_out.union(*(winner[1:] for winner in winners.values()))
     for pair in pairs:
         if won := winners.pop(pair.key, None):
@@ -168,8 +154,7 @@ def _deal(
 
 
 def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[str, Any]:
-    entries = [_entry(counts) for counts in ledgers["train"]]
-    named = list(zip(sources["train"], entries, strict=True))
+    named = list(zip(sources["train"], map(_entry, ledgers["train"]), strict=True))
     totals = _entry(sum(ledgers["train"], Counter()))
     written = sum(source.weight * entry["kept"] + sum(entry["variants"].values()) for source, entry in named)
     report: dict[str, Any] = {"train": {"pairs": written}}
@@ -184,10 +169,9 @@ def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[
 
 def _entry(counts: Counter[str]) -> dict[str, Any]:
     known = ("read", "kept", *_HELD_OUT, _MENDED)
-    others = [(name, count) for name, count in counts.most_common() if name not in known]
-    varied = {name[1:]: count for name, count in others if name.startswith(_VARIED)}
-    dropped = {name: count for name, count in others if not name.startswith(_VARIED)}
-    return {name: counts[name] for name in known} | {"variants": varied, "dropped": dropped}
+    others = {name: count for name, count in counts.most_common() if name not in known}
+    varied = {name[1:]: others.pop(name) for name in list(others) if name.startswith(_VARIED)}
+    return {name: counts[name] for name in known} | {"variants": varied, "dropped": others}
 
 
 def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledger]) -> None:
@@ -197,7 +181,5 @@ def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledger]) -> None:
                 raise DataError(f"{source}: no pairs in it; fill it or leave it out")
     total = sum(ledgers["train"], Counter())
     if not total["kept"]:
-        raise DataError(
-            f"no pair is left to train on: {ledger_line(_entry(total))}; "
-            "check the corpora's languages and encoding, or relax the rule in the prepare section"
-        )
+        mend = "check the corpora's languages and encoding, or relax the rule in the prepare section"
+        raise DataError(f"no pair is left to train on: {ledger_line(_entry(total))}; {mend}")

@@ -14,6 +14,8 @@ from nmt.corpus.lines import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.errors import ConfigError, DataError
 from nmt.run_dir import SPLITS, Split
 
+Read = Callable[..., Iterator[SentencePair]]
+
 
 @dataclass(frozen=True)
 class Source:
@@ -22,7 +24,7 @@ class Source:
     name: str
     weight: int
     groups: tuple[tuple[Path, ...], ...]
-    read: Callable[..., Iterator[SentencePair]]
+    read: Read
 
     def pairs(self) -> Iterator[SentencePair]:
         """All pairs, file after file."""
@@ -55,22 +57,14 @@ def fingerprint(config: Config, sources: Sources) -> str:
 
     Times stand for contents here: reading every corpus before each training would cost more than it saves.
     """
+    files = [path for split in SPLITS for source in sources[split] for group in source.groups for path in group]
     relevant: dict[str, Any] = {
         "languages": (config.src.language, config.tgt.language),
         "data": config.data.model_dump(mode="json", exclude={"max_bytes"}),
         "prepare": config.prepare.model_dump(mode="json", exclude={"workers"}),
-        "files": [_stamp(path) for path in _files(sources)],
+        "files": [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files],
     }
     return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
-
-
-def _files(sources: Sources) -> list[Path]:
-    return [path for split in SPLITS for source in sources[split] for group in source.groups for path in group]
-
-
-def _stamp(path: Path) -> tuple[str, int, int]:
-    status = path.stat()
-    return str(path), status.st_size, status.st_mtime_ns
 
 
 def _in_folder(folder: Path, config: Config) -> Sources:
@@ -94,29 +88,17 @@ def _split_in_folder(folder: Path, split: Split, config: Config) -> tuple[Source
 
 
 def _source(corpus: CorpusConfig, config: Config) -> Source:
-    most = config.data.max_bytes
-    if corpus.src is not None and corpus.tgt is not None:
-        groups = _aligned(corpus.name, corpus.src, corpus.tgt)
-        return Source(corpus.name, corpus.weight, groups, partial(read_pairs, most=most))
-    if corpus.tsv is not None:
-        return Source(corpus.name, corpus.weight, _each(corpus.tsv), partial(read_tsv, most=most))
-    assert corpus.jsonl is not None  # noqa: S101 - CorpusConfig holds exactly one of the three
-    read = partial(read_jsonl, most=most, languages=(config.src.language, config.tgt.language))
-    return Source(corpus.name, corpus.weight, _each(corpus.jsonl), read)
-
-
-def _aligned(name: str, src: str, tgt: str) -> tuple[tuple[Path, Path], ...]:
-    sources, targets = _expand(src), _expand(tgt)
-    if len(sources) != len(targets):
-        raise DataError(
-            f"corpus {name}: {src} matches {len(sources)} files but {tgt} matches {len(targets)}; "
-            "they pair up in sorted order, so both must match the same number"
-        )
-    return tuple(zip(sources, targets, strict=True))
-
-
-def _each(pattern: str) -> tuple[tuple[Path], ...]:
-    return tuple((path,) for path in _expand(pattern))
+    """The configured corpus; CorpusConfig holds exactly one of the three kinds."""
+    reads: dict[tuple[str | None, ...], Read] = {(corpus.src, corpus.tgt): read_pairs, (corpus.tsv,): read_tsv}
+    reads |= {(corpus.jsonl,): partial(read_jsonl, languages=(config.src.language, config.tgt.language))}
+    patterns, read = next((patterns, read) for patterns, read in reads.items() if None not in patterns)
+    found = [_expand(pattern) for pattern in patterns if pattern]
+    if len(found[0]) != len(found[-1]):
+        told = f"{corpus.src} matches {len(found[0])} files but {corpus.tgt} matches {len(found[1])}"
+        mend = "they pair up in sorted order, so both must match the same number"
+        raise DataError(f"corpus {corpus.name}: {told}; {mend}")
+    groups = tuple(zip(*found, strict=True))
+    return Source(corpus.name, corpus.weight, groups, partial(read, most=config.data.max_bytes))
 
 
 def _expand(pattern: str) -> list[Path]:

@@ -8,15 +8,15 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
+from sacrebleu import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric, Signature
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest, Result
 
 from nmt.errors import ConfigError, DataError
+
+Lines = Sequence[str]
 
 RESAMPLES = 1000  # as many as `sacrebleu --confidence` draws
 LOWER_IS_BETTER = frozenset({"ter"})
@@ -86,7 +86,7 @@ class Score:
     signature: str
 
 
-def score(hypotheses: Sequence[str], references: Sequence[str], metrics: Iterable[str]) -> list[Score]:
+def score(hypotheses: Lines, references: Lines, metrics: Iterable[str]) -> list[Score]:
     """Measure detokenised hypotheses against one reference each; `metrics` are names in METRICS.
 
     Raises DataError where the counts differ or nothing is given, ConfigError for an unknown metric.
@@ -95,19 +95,15 @@ def score(hypotheses: Sequence[str], references: Sequence[str], metrics: Iterabl
     return [_score(name, hypotheses, references) for name in metrics]
 
 
-def _score(name: str, hypotheses: Sequence[str], references: Sequence[str]) -> Score:
+def _score(name: str, hypotheses: Lines, references: Lines) -> Score:
     (result,), signature = bootstrap(name, [hypotheses], references)
-    mean, half_width = cast(float, result.mean), cast(float, result.ci)  # a bootstrap always sets them
-    low, value, high = (_within_range(name, number) for number in (mean - half_width, result.score, mean + half_width))
+    mean, half = cast(float, result.mean), cast(float, result.ci)  # a bootstrap always sets them
+    ceiling = math.inf if name in LOWER_IS_BETTER else 100.0
+    low, value, high = (min(ceiling, max(0.0, float(x))) for x in (mean - half, result.score, mean + half))
     return Score(name, value, low, high, signature)
 
 
-def _within_range(name: str, number: float) -> float:
-    ceiling = math.inf if name in LOWER_IS_BETTER else 100.0
-    return min(ceiling, max(0.0, float(number)))
-
-
-def bootstrap(name: str, systems: Sequence[Sequence[str]], references: Sequence[str]) -> tuple[list[Result], str]:
+def bootstrap(name: str, systems: Sequence[Lines], references: Lines) -> tuple[list[Result], str]:
     """Resample the test set 1000 times: one Result a system, and the signature.
 
     The systems after the first are compared with it and carry a p-value. PairedTest serves a single system
@@ -130,35 +126,29 @@ def new_metric(name: str) -> Metric:
     return METRICS[name]()
 
 
-def values(hypotheses: Sequence[str], references: Sequence[str], metrics: Iterable[str]) -> dict[str, float]:
+def values(hypotheses: Lines, references: Lines, metrics: Iterable[str]) -> dict[str, float]:
     """Measure without intervals: metric → value; for the many measurements during training."""
     return {name: new_metric(name).corpus_score(hypotheses, [references]).score for name in metrics}
 
 
-def check_counts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+def check_counts(hypotheses: Lines, references: Lines) -> None:
     """Raise DataError unless there are as many hypotheses as references, and at least one."""
     if len(hypotheses) != len(references):
-        raise DataError(
-            f"{_lines(len(hypotheses))} of hypothesis but {_lines(len(references))} of reference; give "
-            "line-aligned files of the same test set, and check that neither was cut short"
-        )
+        told = f"{_lines(len(hypotheses))} of hypothesis but {_lines(len(references))} of reference"
+        mend = "give line-aligned files of the same test set, and check that neither was cut short"
+        raise DataError(f"{told}; {mend}")
     if not hypotheses:
         raise DataError("hypothesis and reference have 0 lines; give files with at least one sentence")
 
 
-def check_hypotheses(hypotheses: Sequence[str], references: Sequence[str]) -> list[str]:
+def check_hypotheses(hypotheses: Lines, references: Lines) -> list[str]:
     """Say what would make a score doubtful, one sentence each; call it before `score`.
 
     Raises DataError where the counts differ, or where most hypotheses but not the references are segmented.
     """
     check_counts(hypotheses, references)
-    found = [
-        _segmented(hypotheses, references),
-        _blank(hypotheses, references),
-        _not_chinese(hypotheses, references),
-        _same(hypotheses, references),
-    ]
-    return [warning for warning in found if warning]
+    found = (doubt(hypotheses, references) for doubt in (_segmented, _blank, _not_chinese, _same))
+    return list(filter(None, found))
 
 
 def segmented_share(lines: Iterable[str]) -> float:
@@ -171,20 +161,18 @@ def segmented_share(lines: Iterable[str]) -> float:
     return sum(spaced) / len(spaced) if spaced else 0.0
 
 
-def _segmented(hypotheses: Sequence[str], references: Sequence[str]) -> str:
+def _segmented(hypotheses: Lines, references: Lines) -> str:
     share, usual = segmented_share(hypotheses), segmented_share(references)
-    if share <= _NOTABLE or share <= 2 * usual:
+    if share <= max(_NOTABLE, 2 * usual):
         return ""
-    message = (
-        f"{share:.0%} of the hypothesis lines are segmented by spaces ({usual:.0%} of the reference), which "
-        "BLEU's zh tokenizer and chrF hide but a reader sees; join the Chinese tokens first"
-    )
+    told = f"{share:.0%} of the hypothesis lines are segmented by spaces ({usual:.0%} of the reference)"
+    message = f"{told}, which BLEU's zh tokenizer and chrF hide but a reader sees; join the Chinese tokens first"
     if share > 0.5:
         raise DataError(message)
     return message
 
 
-def _blank(hypotheses: Sequence[str], references: Sequence[str]) -> str:
+def _blank(hypotheses: Lines, references: Lines) -> str:
     pairs = enumerate(zip(hypotheses, references, strict=True), start=1)
     numbers = [number for number, (ours, theirs) in pairs if not ours.strip() and theirs.strip()]
     if not numbers:
@@ -192,19 +180,17 @@ def _blank(hypotheses: Sequence[str], references: Sequence[str]) -> str:
     return f"{len(numbers)} of {_lines(len(hypotheses))} of hypothesis are blank, first line {numbers[0]}"
 
 
-def _not_chinese(hypotheses: Sequence[str], references: Sequence[str]) -> str:
-    pairs = zip(hypotheses, references, strict=True)
-    chinese = [ours for ours, theirs in pairs if ours.strip() and _HAS_HAN.search(theirs)]
+def _not_chinese(hypotheses: Lines, references: Lines) -> str:
+    both = zip(hypotheses, references, strict=True)
+    chinese = [ours for ours, theirs in both if ours.strip() and _HAS_HAN.search(theirs)]
     foreign = sum(not _HAS_HAN.search(line) for line in chinese)
     if foreign <= _NOTABLE * len(chinese):
         return ""
-    return (
-        f"{foreign} of {_lines(len(chinese))} of hypothesis have no Chinese character though their reference "
-        "has; check that the hypothesis is the translation and not the source"
-    )
+    told = f"{foreign} of {_lines(len(chinese))} of hypothesis have no Chinese character though their reference has"
+    return f"{told}; check that the hypothesis is the translation and not the source"
 
 
-def _same(hypotheses: Sequence[str], references: Sequence[str]) -> str:
+def _same(hypotheses: Lines, references: Lines) -> str:
     if list(hypotheses) != list(references):
         return ""
     return "hypothesis and reference are the same text; check that the hypothesis is not the reference itself"
@@ -216,24 +202,13 @@ def _lines(count: int) -> str:
 
 def format_scores(scores: Sequence[Score]) -> str:
     """Lay out a table for people, one line a metric: name, value, interval, signature."""
-    return "\n".join(
-        f"{s.metric:<10} {s.value:6.2f}  {f'[{s.low:.2f}, {s.high:.2f}]':<16}  {s.signature}" for s in scores
-    )
+    rows = ((one, f"[{one.low:.2f}, {one.high:.2f}]") for one in scores)
+    return "\n".join(f"{one.metric:<10} {one.value:6.2f}  {interval:<16}  {one.signature}" for one, interval in rows)
 
 
-class Measured(Protocol):
-    """A result that belongs to one metric: a Score, a Comparison."""
-
-    @property
-    def metric(self) -> str:
-        """A name in METRICS."""
-
-
-def by_metric(results: Iterable[Measured]) -> dict[str, dict[str, Any]]:
-    """Turn results into JSON-able values: metric → its other fields."""
-    return {
-        result.metric: {name: value for name, value in vars(result).items() if name != "metric"} for result in results
-    }
+def by_metric(results: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """Turn results of one metric each, Score or Comparison, into JSON-able values: metric → its other fields."""
+    return {each.metric: {name: value for name, value in vars(each).items() if name != "metric"} for each in results}
 
 
 def to_json(scores: Sequence[Score], extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,19 +1,21 @@
 """One evaluation: scores, the comparison with a baseline, doubts, and what is printed and kept of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nmt.evaluate.checks import Check, check, format_checks
-from nmt.evaluate.metrics import Score, by_metric, check_hypotheses, format_scores, score, to_json
+from nmt.evaluate.metrics import Lines, Score, by_metric, check_hypotheses, format_scores, score, to_json
 from nmt.evaluate.significance import Comparison, check_gate, compare, format_comparisons
+
+About = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """What was measured, of what (`about`: plain values), and what makes it doubtful."""
 
-    about: Mapping[str, Any]
+    about: About
     scores: list[Score]
     comparisons: list[Comparison]
     checks: list[Check]
@@ -21,11 +23,8 @@ class Evaluation:
 
     def as_text(self) -> str:
         """Tables for people."""
-        tables = [format_scores(self.scores)]
-        if self.comparisons:
-            tables.append(format_comparisons(self.comparisons))
-        tables.append(format_checks(self.checks))
-        return "\n\n".join(tables)
+        tables = (format_scores(self.scores), format_comparisons(self.comparisons), format_checks(self.checks))
+        return "\n\n".join(filter(None, tables))
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for machines and for the history."""
@@ -39,12 +38,7 @@ class Evaluation:
 
 
 def evaluate(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    baseline: Sequence[str] | None,
-    metrics: Sequence[str],
-    about: Mapping[str, Any],
-    sources: Sequence[str] | None = None,
+    hypotheses: Lines, references: Lines, baseline: Lines | None, metrics: Lines, about: About, sources: Lines | None
 ) -> Evaluation:
     """Score translations, compare them with a baseline's if one is given, and look for faults of single lines.
 

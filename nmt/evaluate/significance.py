@@ -5,13 +5,14 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 from nmt.errors import ConfigError, DataError, GateError, UserError
-from nmt.evaluate.metrics import LOWER_IS_BETTER, Score, bootstrap, check_counts, new_metric
+from nmt.evaluate.metrics import LOWER_IS_BETTER, Lines, Score, bootstrap, check_counts, new_metric
 
 SIGNIFICANT = 0.05
 
@@ -42,34 +43,24 @@ class Comparison:
         return self.difference > 0 if self.metric in LOWER_IS_BETTER else self.difference < 0
 
 
-def compare(
-    hypotheses: Sequence[str], baseline: Sequence[str], references: Sequence[str], metrics: Iterable[str]
-) -> list[Comparison]:
+def compare(hypotheses: Lines, baseline: Lines, references: Lines, metrics: Iterable[str]) -> list[Comparison]:
     """Paired bootstrap of a system against a baseline, 1000 resamples, the seed as for `score`.
 
     Raises DataError where the counts differ or nothing is given, ConfigError for an unknown metric.
     """
     check_counts(hypotheses, references)
     if len(baseline) != len(references):
-        raise DataError(
-            f"{len(baseline)} lines of baseline but {len(references)} of reference; "
-            "give the baseline's translation of the same test set"
-        )
+        mend = "give the baseline's translation of the same test set"
+        raise DataError(f"{len(baseline)} lines of baseline but {len(references)} of reference; {mend}")
     return [_compare(name, hypotheses, baseline, references) for name in metrics]
 
 
-def _compare(name: str, hypotheses: Sequence[str], baseline: Sequence[str], references: Sequence[str]) -> Comparison:
+def _compare(name: str, hypotheses: Lines, baseline: Lines, references: Lines) -> Comparison:
     (before, after), signature = bootstrap(name, [baseline, hypotheses], references)
-    difference = float(after.score - before.score)
-    return Comparison(
-        metric=name,
-        value=float(after.score),
-        baseline=float(before.score),
-        difference=difference,
-        # sacrebleu gives its smallest p to equal scores, since no resample can then exceed the difference
-        p_value=float(cast(float, after.p_value)) if difference else 1.0,
-        signature=signature,
-    )
+    value, usual = float(after.score), float(before.score)
+    # sacrebleu gives its smallest p to equal scores, since no resample can then exceed the difference
+    p_value = 1.0 if value == usual else float(cast(float, after.p_value))
+    return Comparison(name, value, usual, value - usual, p_value, signature)
 
 
 def format_comparisons(comparisons: Sequence[Comparison]) -> str:
@@ -85,25 +76,17 @@ def parse_floors(texts: Iterable[str]) -> dict[str, float]:
     """Read `METRIC=X` strings such as "bleu=20". Raises ConfigError naming the string and the mend."""
     floors: dict[str, float] = {}
     for text in texts:
-        name, value = _parse_floor(text)
+        name, equals, number = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise ConfigError(f"{text!r} is no bar; write METRIC=X, such as bleu=20")
+        new_metric(name)
         if name in floors:
             raise ConfigError(f"{text!r}: {name} already has the bar {floors[name]:g}; give one")
-        floors[name] = value
+        with suppress(ValueError):
+            floors[name] = float(number)
+        if not math.isfinite(floors.get(name, math.nan)):
+            raise ConfigError(f"{text!r}: {number!r} is not a number; write METRIC=X, such as {name}=20")
     return floors
-
-
-def _parse_floor(text: str) -> tuple[str, float]:
-    name, equals, number = (part.strip() for part in text.partition("="))
-    if not equals:
-        raise ConfigError(f"{text!r} is no bar; write METRIC=X, such as bleu=20")
-    new_metric(name)
-    try:
-        value = float(number)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ConfigError(f"{text!r}: {number!r} is not a number; write METRIC=X, such as {name}=20")
-    return name, value
 
 
 def check_gate(scores: Sequence[Score], floors: Mapping[str, float], comparisons: Sequence[Comparison] = ()) -> None:
@@ -115,11 +98,10 @@ def check_gate(scores: Sequence[Score], floors: Mapping[str, float], comparisons
     measured = {score.metric: score.value for score in scores}
     for name in [name for name in floors if name not in measured]:
         raise ConfigError(f"{name} has the bar {floors[name]:g} but was not measured; add it to evaluate.metrics")
-    missed = [_missed(name, measured[name], bar) for name, bar in floors.items()]
-    lost = [_lost(comparison) for comparison in comparisons]
-    failures = [failure for failure in missed + lost if failure]
-    if failures:
-        raise GateError("; ".join(failures))
+    failures = [_missed(name, measured[name], bar) for name, bar in floors.items()]
+    failures += [_lost(comparison) for comparison in comparisons if comparison.is_worse and comparison.is_significant]
+    if any(failures):
+        raise GateError("; ".join(filter(None, failures)))
 
 
 def _missed(name: str, value: float, bar: float) -> str:
@@ -128,13 +110,9 @@ def _missed(name: str, value: float, bar: float) -> str:
     return f"{name} {value:.4f} is under {bar:g}" if value < bar else ""
 
 
-def _lost(comparison: Comparison) -> str:
-    if not (comparison.is_worse and comparison.is_significant):
-        return ""
-    return (
-        f"{comparison.metric} {comparison.value:.4f} is significantly worse than the baseline's "
-        f"{comparison.baseline:.4f} (p = {comparison.p_value:.4f})"
-    )
+def _lost(worse: Comparison) -> str:
+    worse_than = f"is significantly worse than the baseline's {worse.baseline:.4f}"
+    return f"{worse.metric} {worse.value:.4f} {worse_than} (p = {worse.p_value:.4f})"
 
 
 def append_history(path: Path, record: Mapping[str, Any]) -> None:
@@ -145,15 +123,14 @@ def append_history(path: Path, record: Mapping[str, Any]) -> None:
     Raises UserError naming the file if it cannot be written.
     """
     entry = {"time": datetime.now(UTC).isoformat(timespec="seconds"), **record}
-    text = json.dumps(entry, ensure_ascii=False) + "\n"
-    line = text.encode(errors="backslashreplace")  # the name of a file may be no text
+    # the name of a file may be no text
+    line = (json.dumps(entry, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _append(path, line)
     except OSError as error:
-        raise UserError(
-            f"{path}: cannot append the scores ({error.strerror}); mend that or change evaluate.history"
-        ) from None
+        mend = "mend that or change evaluate.history"
+        raise UserError(f"{path}: cannot append the scores ({error.strerror}); {mend}") from None
 
 
 def _append(path: Path, line: bytes) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from nmt.model.device import wide
 from nmt.model.dropout import Dropout
@@ -24,12 +23,11 @@ class Attend(nn.Module):
         """q [N,H,T,D], k and v [N,H,S,D], bias as from `bias_of`, broadcast to [N,H,T,S] → [N,H,T,D]."""
         if q.device.type != "cpu":
             dropout = self.dropout.rate if self.training else 0.0
-            return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
+            return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
         factors = self.dropout.factors(torch.Size((*q.shape[:3], k.shape[2])), wide(q.dtype))
         if not torch.is_grad_enabled():
             return _attend(q, k, v, bias, factors)[0]
-        attended: Tensor = _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
-        return attended
+        return _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
 
 
 def _attend(
@@ -48,7 +46,8 @@ def _attend(
     scores = torch.bmm(q, k.mT).to(wide(q.dtype)).view(*shape[:3], -1)
     scale = shape[-1] ** -0.5
     scores = scores.mul_(scale) if bias is None else torch.add(bias, scores, alpha=scale)
-    weights = _softmax(scores)
+    weights = scores.sub_(scores.amax(-1, keepdim=True)).exp_()
+    weights.div_(weights.sum(-1, keepdim=True))
     looked = torch.bmm(_times(weights, factors).to(v.dtype).flatten(0, 1), v)
     return looked.view(shape), (q, k, v, weights.flatten(0, 1))
 
@@ -81,12 +80,6 @@ def bias_of(mask: Tensor, dtype: torch.dtype) -> Tensor:
     """What to add to the scores of a model that computes in `dtype`: 0 where `mask` is True, -inf elsewhere."""
     kept_in = wide(dtype) if mask.device.type == "cpu" else dtype
     return torch.zeros(mask.shape, dtype=kept_in, device=mask.device).masked_fill_(~mask, -torch.inf)
-
-
-def _softmax(scores: Tensor) -> Tensor:
-    """Over the last dimension, in place."""
-    weights = scores.sub_(scores.amax(-1, keepdim=True)).exp_()
-    return weights.div_(weights.sum(-1, keepdim=True))
 
 
 def _times(weights: Tensor, factors: Tensor | None) -> Tensor:

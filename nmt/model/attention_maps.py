@@ -6,14 +6,13 @@ Shapes: B pairs, S source and T target positions, H heads.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from nmt.model.attention import Attend
 from nmt.model.device import wide
-from nmt.model.transformer import DecoderLayer, EncoderLayer, Transformer
+from nmt.model.transformer import Transformer
 
 
 @dataclass(frozen=True)
@@ -31,14 +30,10 @@ class AttentionMaps:
 @torch.no_grad()
 def attention_maps(model: Transformer, src: Tensor, tgt_in: Tensor) -> AttentionMaps:
     """Give the weights with which `model`, without dropout, reads src [B,S] and tgt_in [B,T]."""
-    with (
-        _evaluating(model),
-        _watched(cast(EncoderLayer, layer).attention.attend for layer in model.encoder) as encoder,
-        _watched(cast(DecoderLayer, layer).attention.attend for layer in model.decoder) as decoder,
-        _watched(cast(DecoderLayer, layer).cross.attend for layer in model.decoder) as cross,
-    ):
+    with _evaluating(model), _watched(module for module in model.modules() if isinstance(module, Attend)) as seen:
         model.decode_states(tgt_in, model.encode(src))
-    return AttentionMaps(torch.stack(encoder), torch.stack(decoder), torch.stack(cross))
+    of_decoder = seen[len(model.encoder) :]  # each of its layers looks at the past, then at the source
+    return AttentionMaps(*map(torch.stack, (seen[: len(model.encoder)], of_decoder[::2], of_decoder[1::2])))
 
 
 def attention_weights(q: Tensor, k: Tensor, bias: Tensor | None) -> Tensor:

@@ -33,10 +33,6 @@ class LayerCache:
         self.values[:, :, length:end] = values
         return self.keys, self.values
 
-    def widen(self, more: int) -> None:
-        """Make room for more, zeros for now: what is not yet there must be finite, though nobody may look at it."""
-        self.keys, self.values = (F.pad(x, (0, 0, 0, more)) for x in (self.keys, self.values))
-
     def keep(self, sentences: Tensor) -> None:
         """Keep some sentences."""
         self.memory_keys, self.memory_values = self.memory_keys[sentences], self.memory_values[sentences]
@@ -85,8 +81,8 @@ class Cache:
         more = -(-slots // block) * block - past.shape[2]
         if more <= 0:
             return past
-        for layer in self.layers:
-            layer.widen(more)
+        for layer in self.layers:  # zeros for now: what is not yet there must be finite, though nobody may look at it
+            layer.keys, layer.values = (F.pad(x, (0, 0, 0, more)) for x in (layer.keys, layer.values))
         return F.pad(past, (0, more), value=-torch.inf)
 
     def select(self, rows: Tensor) -> None:

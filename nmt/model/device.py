@@ -40,12 +40,9 @@ def resolve_precision(name: str, device: torch.device) -> Precision:
     if name != "auto":
         return cast(Precision, name)
     on_gpu = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    return "bf16" if on_gpu or (device.type == "cpu" and _cpu_multiplies_bf16()) else "fp32"
-
-
-def _cpu_multiplies_bf16() -> bool:
     # torch has no public question for this before 2.11
-    return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+    on_cpu = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+    return "bf16" if on_gpu or (device.type == "cpu" and on_cpu) else "fp32"
 
 
 def dtype_of(precision: Precision) -> torch.dtype:

@@ -3,7 +3,6 @@
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 _DRAWS = 2**16  # a rate is kept to within 1/65536
 
@@ -22,7 +21,7 @@ class Dropout(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x of any shape → the same shape."""
         if x.device.type != "cpu":
-            return F.dropout(x, self.rate, self.training)
+            return nn.functional.dropout(x, self.rate, self.training)
         factors = self.factors(x.shape, x.dtype)
         return x if factors is None else x * factors
 

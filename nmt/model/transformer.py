@@ -184,18 +184,19 @@ class Transformer(nn.Module):
         self.apply(self._start)
 
     def _start(self, module: nn.Module) -> None:
-        normal, width = self.config.init == "normal", self.config.d_model
+        normal = self.config.init == "normal"
+        std = 0.02 if normal else self.config.d_model**-0.5
         if isinstance(module, nn.Linear):
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
             if normal:
-                nn.init.normal_(module.weight, std=0.02)
+                nn.init.normal_(module.weight, std=std)
             elif module is not self.output or self.config.tie_embeddings == "none":
                 nn.init.xavier_uniform_(module.weight)
         elif isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=0.02 if normal else width**-0.5)
+            nn.init.normal_(module.weight, std=std)
         elif isinstance(module, Embedding) and isinstance(module.positions, nn.Parameter):
-            nn.init.normal_(module.positions, std=0.02 if normal else width**-0.5)
+            nn.init.normal_(module.positions, std=std)
         elif not normal:
             for part in _joined(module):
                 nn.init.xavier_uniform_(part)
@@ -222,8 +223,7 @@ class Transformer(nn.Module):
         for layer in self.encoder:
             x = layer(x, bias)
         x = self.encoder_norm(x)
-        decoder = cast(list[DecoderLayer], self.decoder)
-        return Cache([layer.cross.memory(x) for layer in decoder], bias)
+        return Cache([cast(DecoderLayer, layer).cross.memory(x) for layer in self.decoder], bias)
 
     def decode(self, tgt_in: Tensor, cache: Cache) -> Tensor:
         """tgt_in [N,T], which stands behind what the cache holds → logits [N,T,V] of each next token."""
@@ -238,13 +238,11 @@ class Transformer(nn.Module):
         for layer, kept in zip(self.decoder, cache.layers, strict=True):
             x = layer(x, past, kept, cache)
         cache.length += steps
-        x = self.decoder_norm(x)
-        return x.unflatten(1, (steps, beams)).transpose(1, 2).flatten(0, 1)
+        return self.decoder_norm(x).unflatten(1, (steps, beams)).transpose(1, 2).flatten(0, 1)
 
     def project(self, states: Tensor) -> Tensor:
         """States [..., d] → logits [..., V]."""
-        weight, bias = self.output.weight, self.output.bias
-        logits = F.linear(states, weight.to(states.dtype), bias)
+        logits = F.linear(states, self.output.weight.to(states.dtype), self.output.bias)
         return logits if self.output_scale == 1.0 else logits * self.output_scale
 
     def forward(self, src: Tensor, tgt_in: Tensor, kept: Tensor | None = None) -> Tensor:
@@ -295,7 +293,5 @@ def sinusoids(length: int, width: int) -> Tensor:
     """[length, width] of Vaswani et al. (2017), §3.5: sin and cos in turn, wavelengths 2π to 10000·2π."""
     position = torch.arange(length, dtype=torch.float64)[:, None]
     frequency = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
-    table = torch.empty(length, width, dtype=torch.float64)
-    table[:, 0::2] = torch.sin(position * frequency)
-    table[:, 1::2] = torch.cos(position * frequency)
-    return table.float()
+    angles = position * frequency
+    return torch.stack((angles.sin(), angles.cos()), dim=2).flatten(1).float()

@@ -1,7 +1,7 @@
 """Embeddings that start from a text file of word2vec or GloVe vectors: a token and its numbers a line."""
 
-import math
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -16,10 +16,8 @@ from nmt.text.vocab import Vocab
 
 def put_vectors(model: Transformer, config: ModelConfig, src: Vocab, tgt: Vocab) -> None:
     """Start the embeddings from `src_vectors` and `tgt_vectors` where given; freeze them if asked."""
-    for path, vocab, embedding in (
-        (config.src_vectors, src, model.src_embedding.tokens),
-        (config.tgt_vectors, tgt, model.tgt_embedding.tokens),
-    ):
+    of_src, of_tgt = model.src_embedding.tokens, model.tgt_embedding.tokens
+    for path, vocab, embedding in ((config.src_vectors, src, of_src), (config.tgt_vectors, tgt, of_tgt)):
         if path is not None:
             read_vectors(Path(path), vocab, embedding)
             embedding.weight.requires_grad_(not config.freeze_vectors)
@@ -33,8 +31,7 @@ def read_vectors(path: Path, vocab: Vocab, embedding: nn.Embedding) -> int:
     """
     found = 0
     for place, token, columns in _rows(path, embedding.embedding_dim):
-        index = vocab.words.get(token)
-        if index is not None:
+        if (index := vocab.words.get(token)) is not None:
             with torch.no_grad():
                 embedding.weight[index] = _vector(columns, place)
             found += 1
@@ -56,10 +53,8 @@ def _rows(path: Path, width: int) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _vector(columns: list[str], place: str) -> torch.Tensor:
-    try:
+    with suppress(ValueError):
         vector = torch.tensor([float(column) for column in columns])
-    except ValueError:
-        vector = torch.tensor(math.nan)
-    if not vector.isfinite().all():
-        raise DataError(f"{place}: holds what is no number; mend or delete the line")
-    return vector
+        if vector.isfinite().all():
+            return vector
+    raise DataError(f"{place}: holds what is no number; mend or delete the line")

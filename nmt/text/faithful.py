@@ -27,6 +27,9 @@ class Fault:
         return f"{self.kind}: {self.detail}"
 
 
+Numbers = list[Number]
+
+
 def faults(source: str, translation: str) -> list[Fault]:
     """What is wrong with the Chinese translation of a line of English, as far as the lines alone show it."""
     return list(dict.fromkeys(fault for check in _CHECKS for fault in check(source, translation)))
@@ -58,7 +61,7 @@ def _numbers(source: str, translation: str) -> Iterator[Fault]:
     yield from (Fault("number invented", number.text) for number in invented)
 
 
-def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number], list[Number]]:
+def _unexplained(stated: Numbers, told: Numbers) -> tuple[Numbers, Numbers]:
     """The numbers in digits, of the source and of the translation, that nothing on the other side explains."""
     missing, invented = _pair([n for n in stated if n.digits], [n for n in told if n.digits])
     hints = [n for n in stated if not n.digits]  # single words say what numerals say: the 二 of "two" is not that of 2
@@ -77,9 +80,7 @@ def _unexplained(stated: list[Number], told: list[Number]) -> tuple[list[Number]
     return missing, invented
 
 
-def _pair(
-    left: list[Number], right: list[Number], depths: Sequence[int | None] = (1, None)
-) -> tuple[list[Number], list[Number]]:
+def _pair(left: Numbers, right: Numbers, depths: Sequence[int | None] = (1, None)) -> tuple[Numbers, Numbers]:
     """What is left over on both sides when each number has taken one that may mean the same, the likeliest first."""
     for likeliest in depths:
         places: defaultdict[Decimal, list[int]] = defaultdict(list)
@@ -101,7 +102,7 @@ def _take(values: Values, places: dict[Decimal, list[int]], taken: set[int]) -> 
     return False
 
 
-def _apart(numbers: list[Number]) -> list[Number]:
+def _apart(numbers: Numbers) -> Numbers:
     return [part for number in numbers for part in number.parts or (number,)]
 
 

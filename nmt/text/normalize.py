@@ -6,6 +6,7 @@ typographic quotes become straight ones, so that “don’t” and "don't" are t
 
 import re
 import unicodedata
+from itertools import chain, groupby, islice
 
 # Control characters, soft hyphens, zero-width spaces, byte-order marks, bidirectional marks. The zero-width
 # (non-)joiners stay: emoji and several scripts are spelled with them.
@@ -37,10 +38,5 @@ def _without_heaps(text: str) -> str:
     """The text, with no more than `_MOST_MARKS` combining marks on one character; a short text is left as it is."""
     if len(text) <= 1000:
         return text
-    kept: list[str] = []
-    marks = 0
-    for character in text:
-        marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= _MOST_MARKS:
-            kept.append(character)
-    return "".join(kept)
+    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
+    return "".join(chain.from_iterable(islice(run, _MOST_MARKS if marks else None) for marks, run in runs))

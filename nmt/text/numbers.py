@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
 from math import prod
 from unicodedata import numeric
 
@@ -154,7 +153,7 @@ def english(text: str) -> list[Number]:
             continue
         read = next(read for kind, read in _ENGLISH_READERS.items() if match[kind])
         named = _NAME.search(match.string[max(match.start() - 16, 0) : match.start()])
-        numbers += map(partial(_named, named[0]), read(match)) if named else read(match)
+        numbers += [_named(named[0], number) for number in read(match)] if named else read(match)
     return numbers + list(_in_words(words))
 
 
@@ -206,13 +205,9 @@ def _together(run: list[str]) -> Iterator[Number]:
         yield Number(" ".join(run[start:]), (first + sum(rest), 100 * first + sum(rest), *ratio), digits=False)
 
 
-_ENGLISH_READERS: dict[str, Reader] = {
-    "clock": _clock,
-    "pieces": _pieces,
-    "decade": lambda match: [Number(match[0], _decade(Decimal(match["decade"])))],
-    "number": _english_number,
-    "month": lambda match: [Number(match[0], _WORDS[match[0]])],
-}
+_ENGLISH_READERS: dict[str, Reader] = {"clock": _clock, "pieces": _pieces, "number": _english_number}
+_ENGLISH_READERS["decade"] = lambda match: [Number(match[0], _decade(Decimal(match["decade"])))]
+_ENGLISH_READERS["month"] = lambda match: [Number(match[0], _WORDS[match[0]])]
 
 # --- Chinese ---
 
@@ -243,10 +238,8 @@ _READINGS: dict[str, Callable[[Decimal], Values]] = {
     "倍": lambda value: (value, value + 1, 100 * value),
     "打": lambda value: (value, 12 * value),
     "世纪": lambda value: (value, 100 * (value - 1)),
-    "后": _decade,  # 90后, who were born in the 1990s
-    "点": _hour,
-    "时": _hour,
 }
+_READINGS |= {"后": _decade, "点": _hour, "时": _hour}  # 90后, who were born in the 1990s
 
 
 def chinese(text: str) -> list[Number]:
@@ -260,12 +253,10 @@ def chinese(text: str) -> list[Number]:
 def _chinese_number(match: re.Match[str]) -> Iterator[Number]:
     number = _figures(match) if match["number"] else _numeral(match[0])
     opened = _OPEN.search(match.string[max(match.start() - 3, 0) : match.start()])
-    converted = opened and _CLOSED.match(match.string, match.end())  # 10 英里（16 公里）
-    digits = number.digits and not converted
-    if match["number"]:  # all its values are of one number
-        yield replace(number, values=_said(number.values, match), digits=digits)
-    else:
-        yield from (replace(number, values=_said((value,), match), digits=digits) for value in number.values)
+    digits = number.digits and not (opened and _CLOSED.match(match.string, match.end()))  # 10 英里（16 公里）
+    # all values of figures are of one number
+    readings = [number.values] if match["number"] else [(value,) for value in number.values]
+    yield from (replace(number, values=_said(values, match), digits=digits) for values in readings)
 
 
 def _said(values: Values, match: re.Match[str]) -> Values:
@@ -309,12 +300,6 @@ def _chinese_decade(match: re.Match[str]) -> Iterator[Number]:
         yield replace(number, values=_decade(years) if before is None else (before + years,))
 
 
-_CHINESE_READERS: dict[str, Reader] = {
-    "clock": _clock,
-    "pieces": _pieces,
-    "word": lambda match: [Number(match[0], tuple(map(Decimal, _SAID[match[0]])), digits=False)],
-    "decade": _chinese_decade,
-    "bottom": _quotient,
-    "number": _chinese_number,
-    "numeral": _chinese_number,
-}
+_CHINESE_READERS: dict[str, Reader] = {"clock": _clock, "pieces": _pieces, "decade": _chinese_decade}
+_CHINESE_READERS |= {"bottom": _quotient, "number": _chinese_number, "numeral": _chinese_number}
+_CHINESE_READERS["word"] = lambda match: [Number(match[0], tuple(map(Decimal, _SAID[match[0]])), digits=False)]

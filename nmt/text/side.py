@@ -46,5 +46,5 @@ def load_side(config: Config, run: RunDir, name: SideName) -> Side:
     tokenizer = load_tokenizer(side.tokenizer, pieces)
     model = hashlib.sha256(pieces.read_bytes()).hexdigest() if side.tokenizer == "sentencepiece" else ""
     identity = f"{side.language} {side.tokenizer} {side.lowercase} {model}"
-    vocab = Vocab.load(run.vocab(name))
-    return Side(side.language, tokenizer, vocab, side.lowercase, side.unknown == "spell", identity)
+    spells = side.unknown == "spell"
+    return Side(side.language, tokenizer, Vocab.load(run.vocab(name)), side.lowercase, spells, identity)

@@ -8,8 +8,9 @@ the text, stands for a space that the target must restore.
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol
@@ -29,11 +30,9 @@ class Tokenizer(Protocol):
 
     def encode(self, text: str) -> list[str]:
         """Split one normalised line."""
-        ...
 
     def decode(self, tokens: list[str]) -> str:
         """Join tokens to one line of text."""
-        ...
 
 
 class Whitespace:
@@ -42,12 +41,8 @@ class Whitespace:
     Numbers stay whole, and contractions part as in the Penn Treebank ("do n't", "Tom 's").
     """
 
-    _token = re.compile(
-        r"\d+(?:[.,:]\d+)+(?!\w)"  # 3.14  1,000  10:30
-        r"|\w+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b"
-        r"|\w+|\S",
-        re.IGNORECASE,
-    )
+    # the first alternative is for 3.14  1,000  10:30
+    _token = re.compile(r"(?i)\d+(?:[.,:]\d+)+(?!\w)|\w+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b|\w+|\S")
     _attach_left = re.compile(r" (?=(?:[.,;:!?%)\]}…]|n't\b|'(?:s|m|re|ve|ll|d)\b))", re.IGNORECASE)
     _attach_right = re.compile(r"(?<=[(\[{$#@]) ")
     _quoted = re.compile(r"(^|(?<=\s))\" (.*?) \"(?=\W|$)")
@@ -82,21 +77,17 @@ class Char:
         return list(text.replace(" ", SPACE))
 
     def decode(self, tokens: list[str]) -> str:
-        """Join characters."""
+        """Join characters or words: Chinese has no spaces but those that were tokens."""
         return "".join(tokens).replace(SPACE, " ")
 
 
-class Jieba:
+class Jieba(Char):
     """Chinese words by jieba's dictionary and hidden Markov model; the dictionary loads at the first use."""
 
     def encode(self, text: str) -> list[str]:
         """Split into words."""
         parts = (text[start : start + _STRETCH] for start in range(0, len(text), _STRETCH))
         return [SPACE if word == " " else word for part in parts for word in _segmenter().cut(part)]
-
-    def decode(self, tokens: list[str]) -> str:
-        """Join words: Chinese has no spaces but those that were tokens."""
-        return "".join(tokens).replace(SPACE, " ")
 
 
 @cache
@@ -115,8 +106,8 @@ def _segmenter() -> Any:
             self.FREQ = {word: math.log(count) + self.unlisted if count else 0.0 for word, count in counts.items()}
             self.initialized = True
 
-        def get_DAG(self, sentence: str) -> None:  # noqa: N802 - jieba's name; `calc` does this work on the way
-            pass
+        def get_DAG(self, sentence: str) -> None:  # noqa: N802 - jieba's name
+            """Do nothing: `calc` does this work on the way."""
 
         def calc(self, sentence: str, _words: None, route: dict[int, tuple[float, int]]) -> None:
             """Find the likeliest way from each character to the end: its log-probability, and its first word's end."""
@@ -149,13 +140,11 @@ class SentencePiece:
 
     def encode(self, text: str) -> list[str]:
         """Split into pieces; a character without a piece becomes its UTF-8 bytes."""
-        pieces: list[str] = self._processor.encode(text, out_type=str)
-        return pieces
+        return list(self._processor.encode(text, out_type=str))
 
     def decode(self, tokens: list[str]) -> str:
         """Join pieces."""
-        text: str = self._processor.decode_pieces(tokens)
-        return text
+        return str(self._processor.decode_pieces(tokens))
 
     def pieces(self) -> list[str]:
         """Every piece that `encode` can give."""
@@ -173,54 +162,35 @@ def train_sentencepiece(lines: Iterable[str], vocab_size: int, reserved: Sequenc
     does not even hold its characters.
     """
     model = io.BytesIO()
-    options: dict[str, Any] = {
-        "model_type": "unigram",
-        "normalization_rule_name": "identity",
-        "byte_fallback": True,
-        "split_digits": True,
-        "character_coverage": 0.9998,
-        "hard_vocab_limit": False,
-        "user_defined_symbols": list(reserved),
-        "bos_id": -1,
-        "eos_id": -1,
-        "shuffle_input_sentence": False,  # sentencepiece shuffles and samples otherwise in each process
-        "num_threads": 1,  # more threads sum in another order and may give other pieces
-        "minloglevel": 2,
-    }
+    options: dict[str, Any] = {"model_type": "unigram", "normalization_rule_name": "identity", "byte_fallback": True}
+    options |= {"split_digits": True, "character_coverage": 0.9998, "hard_vocab_limit": False, "minloglevel": 2}
+    options |= {"vocab_size": vocab_size, "user_defined_symbols": list(reserved), "bos_id": -1, "eos_id": -1}
+    # sentencepiece shuffles and samples otherwise in each process; more threads sum in another order
+    options |= {"shuffle_input_sentence": False, "num_threads": 1}
     sampled = iter(_sample(lines, SAMPLED_LINES))
     try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=sampled, model_writer=model, vocab_size=vocab_size, **options
-        )
+        sentencepiece.SentencePieceTrainer.train(sentence_iterator=sampled, model_writer=model, **options)
     except RuntimeError as error:
-        needed = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
-        if needed is None:
+        if (needed := re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))) is None:
             raise
-        raise ConfigError(
-            f"vocab_size={vocab_size} is too small: each of the text's characters, and of 256 bytes for all "
-            f"others, needs a piece; set vocab_size={needed[1]} at the least"
-        ) from None
+        reason = "each of the text's characters, and of 256 bytes for all others, needs a piece"
+        mend = f"set vocab_size={needed[1]} at the least"
+        raise ConfigError(f"vocab_size={vocab_size} is too small: {reason}; {mend}") from None
     return model.getvalue()
 
 
 def _sample(lines: Iterable[str], size: int) -> list[str]:
     """At most `size` of the lines, each with the same chance (Waterman's algorithm R), the same at every call."""
     chance = Random(1)
-    kept: list[str] = []
-    for number, line in enumerate(lines):
-        if number < size:
-            kept.append(line)
-        elif (place := chance.randrange(number + 1)) < size:
+    rest = iter(lines)
+    kept = list(islice(rest, size))
+    for number, line in enumerate(rest, size + 1):
+        if (place := chance.randrange(number)) < size:
             kept[place] = line
     return kept
 
 
-TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
-    "whitespace": Whitespace,
-    "plain": Plain,
-    "jieba": Jieba,
-    "char": Char,
-}
+TOKENIZERS: dict[str, type[Tokenizer]] = {"whitespace": Whitespace, "plain": Plain, "jieba": Jieba, "char": Char}
 
 
 def load_tokenizer(name: str, pieces: Path) -> Tokenizer:

@@ -19,6 +19,8 @@ PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>")
 BEGIN, MIDDLE, END = "<B>", "<M>", "<E>"
 _MARKS = (BEGIN, MIDDLE, END)
+Counts = Counter[str]
+Ranked = list[tuple[str, int]]
 # At most this share of a vocabulary is characters that spell; the rest is words.
 _SPELLING_SHARE = 0.25
 _REMEMBERED = 2**16  # spelled words
@@ -72,11 +74,8 @@ class Vocab:
 
     def _piece_id(self, piece: str) -> int:
         """The id of a character of a spelled word; where it is not listed for this place in a word, for another."""
-        character = piece[-1]
-        for variant in (piece, *(mark + character for mark in _MARKS), character):
-            if variant in self.ids:
-                return self.ids[variant]
-        return UNK
+        variants = (piece, *(mark + piece[-1] for mark in ("", *_MARKS)))
+        return next((self.ids[variant] for variant in variants if variant in self.ids), UNK)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tokens of ids, spelled words joined, PAD, BOS and EOS left out."""
@@ -113,13 +112,11 @@ class Vocab:
 
 def _whole_lines(path: Path) -> list[str]:
     try:
-        data = read_bytes(path)
+        *lines, rest = read_bytes(path).decode().split("\n")
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; run nmt build-vocab") from None
-    try:
-        *lines, rest = data.decode().split("\n")
     except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start) + 1
+        number = error.object.count(b"\n", 0, error.start) + 1
         raise _damaged(path, number, f"byte {error.start} of the file is not UTF-8") from None
     if rest:
         raise _damaged(path, len(lines) + 1, "the line is cut off")
@@ -147,27 +144,21 @@ def join_spelled(tokens: Iterable[str]) -> list[str]:
     words: list[str] = []
     spelling = False
     for token in tokens:
-        if not is_marked(token):
-            words.append(token)
-            spelling = False
-        elif spelling and not token.startswith(BEGIN):
+        marked = is_marked(token)
+        if spelling and marked and not token.startswith(BEGIN):
             words[-1] += token[3]
-            spelling = not token.startswith(END)
         else:
-            words.append(token[3])
-            spelling = not token.startswith(END)
+            words.append(token[3] if marked else token)
+        spelling = marked and not token.startswith(END)
     return words
 
 
-def rank(counts: Counter[str], min_frequency: int) -> list[tuple[str, int]]:
+def rank(counts: Counts, min_frequency: int) -> Ranked:
     """Tokens seen at least `min_frequency` times, by falling count, ties in code-point order."""
-    kept = [(token, count) for token, count in counts.items() if count >= min_frequency]
-    return sorted(kept, key=lambda item: (-item[1], item[0]))
+    return sorted((item for item in counts.items() if item[1] >= min_frequency), key=lambda item: (-item[1], item[0]))
 
 
-def build_vocab(
-    counts: Counter[str], size: int, min_frequency: int, spells: bool, reserved: Sequence[str] = ()
-) -> Vocab:
+def build_vocab(counts: Counts, size: int, min_frequency: int, spells: bool, reserved: Sequence[str] = ()) -> Vocab:
     """The vocabulary of at most `size` tokens (specials not counted) for token counts; `reserved` have places anyway.
 
     With `spells`, words that are too rare give their places to the marked characters that spell them, a quarter
@@ -179,25 +170,22 @@ def build_vocab(
     ranked = [item for item in rank(counts, min_frequency) if not is_marked(item[0])]
     words = ranked[:size]
     if spells:
-        marked = _spelling(counts, words)
-        room = size - min(len(marked), int(size * _SPELLING_SHARE))
-        words = ranked[:room]
-        marked = _spelling(counts, words)[: size - len(words)]
-        words = [*words, *marked]
+        words = ranked[: size - min(len(_spelling(counts, words)), int(size * _SPELLING_SHARE))]
+        words += _spelling(counts, words)[: size - len(words)]
     words = sorted([*words, *always], key=lambda item: (-item[1], item[0]))
     return Vocab([token for token, _ in words], [count for _, count in words])
 
 
-def _spelling(counts: Counter[str], words: list[tuple[str, int]]) -> list[tuple[str, int]]:
+def _spelling(counts: Counts, words: Ranked) -> Ranked:
     """The characters that spell every word outside `words`: one mark of each, ranked, then the others, ranked."""
     known = {word for word, _ in words}
-    characters: Counter[str] = Counter()
+    characters: Counts = Counter()
     for word, count in counts.items():
         if word not in known:
             for character in spell(word):
                 characters[character] += count
-    first: list[tuple[str, int]] = []
-    others: list[tuple[str, int]] = []
+    first: Ranked = []
+    others: Ranked = []
     covered = set(known)
     for piece, count in rank(characters, 1):
         if piece not in known:

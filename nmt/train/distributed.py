@@ -75,25 +75,21 @@ def _all_alive() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(
-            f"another process of this training has ended or does not answer ({reason}); its own message says why; "
-            "the same command resumes from the last checkpoint"
-        ) from None
+        told = f"another process of this training has ended or does not answer ({str(error).splitlines()[0]})"
+        mend = "its own message says why; the same command resumes from the last checkpoint"
+        raise UserError(f"{told}; {mend}") from None
 
 
 @contextmanager
 def world(device_name: str) -> Iterator[World]:
     """The processes that torchrun started (its environment variables say so), or this one alone."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
+    size, device, backend = int(os.environ.get("WORLD_SIZE", "1")), resolve_device(device_name), "gloo"
     if size == 1:
-        yield World(0, 1, resolve_device(device_name))
+        yield World(0, 1, device)
         return
-    device = resolve_device(device_name)
     if device.type == "cuda":
-        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        device, backend = torch.device("cuda", int(os.environ["LOCAL_RANK"])), "nccl"
         torch.cuda.set_device(device)
-    backend = "nccl" if device.type == "cuda" else "gloo"
     from torch.distributed.distributed_c10d import PrefixStore  # not every build of torch has them
     from torch.distributed.rendezvous import rendezvous
 

@@ -23,7 +23,7 @@ class Log:
         """`total` updates of which `start` are done; records of later updates (of a lost attempt) are dropped."""
         self.run, self.silent = run, silent
         self._bar: tqdm[Any] | None = None
-        self._board = None
+        self._board: Any = None
         if silent:
             return
         run.path.mkdir(parents=True, exist_ok=True)
@@ -52,8 +52,7 @@ class Log:
             self._bar.set_postfix_str(text.split("  ", 2)[2])  # the bar itself counts updates
 
     def _keep(self, text: str) -> None:
-        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-        append_text(self.run.log, f"{stamp} {text}\n")
+        append_text(self.run.log, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
 
     def record(self, kind: str, update: int, **values: float) -> None:
         """One JSON line in metrics.jsonl, and the same for TensorBoard."""
@@ -73,10 +72,9 @@ class Log:
 
     def close(self) -> None:
         """End the bar and flush TensorBoard."""
-        if self._bar is not None:
-            self._bar.close()
-        if self._board is not None:
-            self._board.close()
+        for shown in (self._bar, self._board):
+            if shown is not None:
+                shown.close()
 
 
 def _forget_after(run: RunDir, update: int) -> None:

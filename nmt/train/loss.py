@@ -12,8 +12,7 @@ from nmt.model.transformer import Transformer
 def logits_of(model: Transformer, batch: Batch, dtype: torch.dtype) -> Tensor:
     """Logits [n,V] of the batch's target tokens, the model's layers computing in `dtype`."""
     inputs = (batch.src, batch.tgt_in, batch.kept)  # padding is not even projected
-    logits: Tensor = model(*inputs) if dtype == model.dtype else functional_call(model, model.in_dtype(dtype), inputs)
-    return logits
+    return model(*inputs) if dtype == model.dtype else functional_call(model, model.in_dtype(dtype), inputs)
 
 
 def cross_entropy(

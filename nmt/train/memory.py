@@ -35,10 +35,8 @@ class Room:
         """From now on compute at most half as much as what failed. Raises UserError where that was a single pair."""
         pairs, width = self._tried
         if pairs == 1:
-            raise UserError(
-                f"a single pair of {width} tokens is too large for the memory; "
-                "lower model.max_length, take a smaller model, or free some memory"
-            )
+            mend = "lower model.max_length, take a smaller model, or free some memory"
+            raise UserError(f"a single pair of {width} tokens is too large for the memory; {mend}")
         self.positions = pairs // 2 * width
 
 

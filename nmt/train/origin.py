@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from nmt import __version__
+from nmt.checkpoint import checksum
 from nmt.config import Config, dump
 from nmt.run_dir import RunDir
 
@@ -20,11 +21,9 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 def origin(config: Config, run: RunDir) -> dict[str, Any]:
     """Versions, seed, and fingerprints of the configuration, the encoded train text and the source code."""
     settings = {key: value for key, value in dump(config).items() if key != "run_dir"}
-    return {
-        "nmt": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
+    python = platform.python_version()
+    versions = {"nmt": __version__, "python": python, "torch": torch.__version__, "numpy": np.__version__}
+    return versions | {
         "seed": config.train.seed,
         "config": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
         "data": _digest(run.store("train").iterdir()),
@@ -34,11 +33,7 @@ def origin(config: Config, run: RunDir) -> dict[str, Any]:
 
 
 def _digest(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join(bytes.fromhex(checksum(path)) for path in sorted(files))).hexdigest()
 
 
 def _commit(git: Path) -> str | None:
@@ -46,10 +41,8 @@ def _commit(git: Path) -> str | None:
     try:
         head = (git / "HEAD").read_text(encoding="utf-8").strip()
         name = head.removeprefix("ref: ")
-        if name == head:
-            return head
-        if (git / name).is_file():
-            return (git / name).read_text(encoding="utf-8").strip()
+        if name == head or (git / name).is_file():
+            return head if name == head else (git / name).read_text(encoding="utf-8").strip()
         packed = (git / "packed-refs").read_text(encoding="utf-8").splitlines()
         return next((line.split()[0] for line in packed if line.endswith(f" {name}")), None)
     except OSError:

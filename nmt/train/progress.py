@@ -22,12 +22,11 @@ class Progress:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; NaN as None."""
-        values = asdict(self)
-        return values | {"best_score": None if math.isnan(self.best_score) else self.best_score}
+        return asdict(self) | {"best_score": None if math.isnan(self.best_score) else self.best_score}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Progress":
         """Undo `as_json`."""
-        score, position = values["best_score"], Position(**values["position"])
-        plain = {"position": position, "best_score": math.nan if score is None else score}
-        return cls(**values | plain | {"health": Health(**values.get("health", {}))})
+        score = math.nan if values["best_score"] is None else values["best_score"]
+        position, health = Position(**values["position"]), Health(**values.get("health", {}))
+        return cls(**values | {"position": position, "best_score": score, "health": health})

@@ -19,8 +19,8 @@ class Signals:
     @contextmanager
     def caught(self) -> Iterator[None]:
         """Note the first SIGINT, SIGTERM or SIGHUP; raise Interrupted at the second."""
-        caught = [n for n in _WANTED if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores SIGHUP, and means it
-        before = {number: signal.signal(number, self._note) for number in caught}
+        # nohup ignores SIGHUP, and means it
+        before = {n: signal.signal(n, self._note) for n in _WANTED if signal.getsignal(n) is not signal.SIG_IGN}
         try:
             yield
         finally:

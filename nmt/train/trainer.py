@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from nmt import checkpoint
-from nmt.checkpoint import Meta
+from nmt.checkpoint import Meta, Weights
 from nmt.config import Config
 from nmt.corpus.batching import Batch, Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
@@ -73,18 +72,14 @@ class Trainer:
 
     def _introduction(self, precision: str) -> list[str]:
         count = sum(p.numel() for p in self.model.parameters())
-        left_out = len(self.corpus) - len(self.fitting)
-        lines = [
-            f"{count:,} parameters, {len(self.fitting):,} pairs, vocabularies {len(self.src.vocab):,} and "
-            f"{len(self.tgt.vocab):,}, {self.world.device} in {precision}, {self.world.size} process(es)"
-        ]
-        if left_out:
+        tokens = f"vocabularies {len(self.src.vocab):,} and {len(self.tgt.vocab):,}"
+        computed = f"{self.world.device} in {precision}, {self.world.size} process(es)"
+        lines = [f"{count:,} parameters, {len(self.fitting):,} pairs, {tokens}, {computed}"]
+        if left_out := len(self.corpus) - len(self.fitting):
             lines.append(f"{left_out:,} pairs are empty or longer than model.max_length and are left out")
         if len(self.validator) == 0:
-            lines.append(
-                "dev is empty, or none of its pairs fits the model: no validation, no early stopping; "
-                "the last checkpoint counts as the best"
-            )
+            effect = "no validation, no early stopping; the last checkpoint counts as the best"
+            lines.append(f"dev is empty, or none of its pairs fits the model: {effect}")
         if self.progress.update:
             lines.append(f"resuming after update {self.progress.update:,}")
         return lines
@@ -95,18 +90,14 @@ class Trainer:
         warnings: list[str] = []
         for folder in reversed(checkpoint.steps(self.run)):
             try:
-                read = (
-                    checkpoint.read_meta(folder),
-                    checkpoint.load_weights(folder),
-                    checkpoint.load_training(folder),
-                )
+                read = (checkpoint.read_meta(folder), checkpoint.load_weights(folder), checkpoint.load_training(folder))
             except FormatError:
                 raise
             except ModelError as error:
                 damaged.append((folder, str(error)))
-                continue
-            warnings = self._take_up(folder, *read)
-            break
+            else:
+                warnings = self._take_up(folder, *read)
+                break
         else:
             if damaged:
                 raise ModelError(f"{damaged[0][1]}; no other is whole; to start anew, train with --overwrite")
@@ -116,12 +107,11 @@ class Trainer:
                 checkpoint.set_aside(folder)
         return [f"{error}; trying the one before" for _, error in damaged] + warnings
 
-    def _take_up(self, folder: Path, meta: Meta, weights: dict[str, Tensor], training: dict[str, Any]) -> list[str]:
+    def _take_up(self, folder: Path, meta: Meta, weights: Weights, training: dict[str, Any]) -> list[str]:
         check_fits(folder, self.src, self.tgt)
         if meta.origin.get("data", self.origin["data"]) != self.origin["data"]:
-            raise ModelError(
-                f"{self.run.store('train')}: is not what {folder} was trained on; restore it, or train with --overwrite"
-            )
+            mend = "restore it, or train with --overwrite"
+            raise ModelError(f"{self.run.store('train')}: is not what {folder} was trained on; {mend}")
         checkpoint.put_weights(self.model, weights, folder)
         self.updater.load_state(training)
         self.progress = Progress.from_json(meta.progress)
@@ -177,8 +167,7 @@ class Trainer:
         start, update, room = time.monotonic(), self.progress.update + 1, self.updater.room.positions
         self.model.train()
         updated = self.updater.apply(update, batches, tokens)
-        if self.updater.room.positions != room:
-            fits = self.updater.room.positions
+        if (fits := self.updater.room.positions) != room:
             self.log.say(f"update {update} did not fit in memory; larger batches are split at {fits} positions")
         self._judge_health(updated, update)
         self._since_log.append(updated)
@@ -198,8 +187,7 @@ class Trainer:
         if health.bad > self.progress.health.bad:
             self.log.say(f"the gradient of update {update} is not finite (loss {updated.loss}); it changes nothing")
         self.progress = replace(self.progress, health=health)
-        fault = health.fault(update)
-        if fault is None:
+        if (fault := health.fault(update)) is None:
             return
         good = self._good()
         if self.world.leads:
@@ -224,26 +212,17 @@ class Trainer:
             checkpoint.mark_best(self.run, good[-1])
 
     def _report(self) -> None:
-        update, train = self.progress.update, self.config.train
-        last = self._since_log[-1]
+        update, train, epoch = self.progress.update, self.config.train, self.progress.position.epoch
         self.log.advance()
         if update % train.log_every and update > 1:
             return
         tokens = sum(u.tokens for u in self._since_log)
         loss = sum(u.loss * u.tokens for u in self._since_log) / tokens
-        elapsed = time.monotonic() - self._log_time
-        rate = learning_rate(train, self.config.model.d_model, update)
-        values = {
-            "loss": loss,
-            "tokens_per_second": tokens / elapsed,
-            "lr": rate,
-            "gradient_norm": last.gradient_norm,
-        }
-        self.log.record("train", update, epoch=self.progress.position.epoch, **values)
-        self.log.progress(
-            f"update {update:,}/{train.updates:,}  epoch {self.progress.position.epoch + 1}  loss {loss:.3f}  "
-            f"{tokens / elapsed:,.0f} tok/s  lr {rate:.2e}  |g| {last.gradient_norm:.2f}  ETA {self._eta()}"
-        )
+        pace = tokens / (time.monotonic() - self._log_time)
+        rate, norm = learning_rate(train, self.config.model.d_model, update), self._since_log[-1].gradient_norm
+        self.log.record("train", update, epoch=epoch, loss=loss, tokens_per_second=pace, lr=rate, gradient_norm=norm)
+        reached = f"update {update:,}/{train.updates:,}  epoch {epoch + 1}  loss {loss:.3f}"
+        self.log.progress(f"{reached}  {pace:,.0f} tok/s  lr {rate:.2e}  |g| {norm:.2f}  ETA {self._eta()}")
         self._since_log.clear()
         self._log_time = time.monotonic()
 
@@ -260,16 +239,14 @@ class Trainer:
         scores: dict[str, float] = {}
         if self.world.leads:
             name = checkpoint.step_name(self.progress.update)
-            improved = False
             if validate and len(self.validator):
                 scores, translations = self._measure(name)
                 self.validator.keep(name, translations)
-                improved = self._judge(name, scores)
-            seconds = self.progress.seconds + time.monotonic() - start
-            self.progress = replace(self.progress, seconds=seconds)
-            self._save(name, scores)
-            if improved or not len(self.validator):
-                checkpoint.mark_best(self.run, self.run.checkpoints / name)
+                self._judge(name, scores)
+            self.progress = replace(self.progress, seconds=self.progress.seconds + time.monotonic() - start)
+            folder = self._save(name, scores)
+            if self.progress.best == name or not len(self.validator):
+                checkpoint.mark_best(self.run, folder)
             checkpoint.prune(self.run, self._kept())
         self.world.wait()
         self._log_time += time.monotonic() - start
@@ -278,28 +255,26 @@ class Trainer:
         scores, translations = self.validator.measure(self.model)
         self.log.record("dev" if name.startswith("step") else "average", self.progress.update, **scores)
         self.log.say(f"dev, {name}: {_shown(scores)}")
-        for example in self.validator.examples(translations):
-            self.log.say(f"    {example.source}\n      → {example.translation}\n      = {example.reference}")
+        for source, translation, reference in self.validator.examples(translations):
+            self.log.say(f"    {source}\n      → {translation}\n      = {reference}")
         return scores, translations
 
-    def _judge(self, name: str, scores: dict[str, float]) -> bool:
+    def _judge(self, name: str, scores: dict[str, float]) -> None:
         """Note whether this is the best so far."""
         score = scores[self.config.train.early_stop]
         if self._better(score):
             self.progress = replace(self.progress, best=name, best_score=score, since_best=0)
-            return True
-        self.progress = replace(self.progress, since_best=self.progress.since_best + 1)
-        return False
+        else:
+            self.progress = replace(self.progress, since_best=self.progress.since_best + 1)
 
     def _better(self, score: float) -> bool:
         best = self.progress.best_score
-        if math.isnan(score):
-            return False
-        return math.isnan(best) or (score < best if self.config.train.early_stop == "loss" else score > best)
+        is_better = score < best if self.config.train.early_stop == "loss" else score > best
+        return is_better or (math.isnan(best) and not math.isnan(score))
 
-    def _save(self, name: str, scores: dict[str, float]) -> None:
+    def _save(self, name: str, scores: dict[str, float]) -> Path:
         meta = Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json(), self.origin)
-        checkpoint.save(self.run, name, checkpoint.parameters_of(self.model), meta, self.updater.state())
+        return checkpoint.save(self.run, name, checkpoint.parameters_of(self.model), meta, self.updater.state())
 
     def _kept(self) -> list[Path]:
         newest = [*self._planned()[-self.config.train.keep :], *checkpoint.steps(self.run)[-1:]]
@@ -308,33 +283,29 @@ class Trainer:
     def _planned(self) -> list[Path]:
         """The checkpoints that a run without interruptions has too, oldest first."""
         train = self.config.train
-
-        def planned(update: int) -> bool:
-            return update % train.save_every == 0 or update % train.validate_every == 0 or update == train.updates
-
-        return [path for path in checkpoint.steps(self.run) if planned(int(path.name.removeprefix("step-")))]
+        numbered = ((int(path.name.removeprefix("step-")), path) for path in checkpoint.steps(self.run))
+        due = (train.save_every, train.validate_every)
+        return [path for update, path in numbered if update == train.updates or any(update % n == 0 for n in due)]
 
     def _best_steps(self) -> list[Path]:
         """The checkpoints that an average of the best is made of, best last."""
         train = self.config.train
         if train.average_of == "last" or not train.average:
             return []
-        scored = [(read.scores[train.early_stop], path) for path, read in self._metas() if read.scores]
-        scored.sort(key=lambda item: -item[0] if train.early_stop == "loss" else item[0])
-        return [path for _, path in scored[-train.average :]]
-
-    def _metas(self) -> Iterator[tuple[Path, Meta]]:
+        sign = -1 if train.early_stop == "loss" else 1
+        scored: list[tuple[float, Path]] = []
         for path in checkpoint.steps(self.run):
             with suppress(ModelError):  # a damaged one is of no use here, and named where it is needed
-                yield path, checkpoint.read_meta(path)
+                if scores := checkpoint.read_meta(path).scores:
+                    scored.append((sign * scores[train.early_stop], path))
+        return [path for _, path in sorted(scored, key=lambda each: each[0])[-train.average :]]
 
     def _average(self) -> None:
         """Average the last (or best) checkpoints, once; the mean becomes the best if it scores better on dev."""
         train, name = self.config.train, checkpoint.average_name(self.progress.update)
         members = self._best_steps() or self._planned()[-train.average :]
-        if not self.world.leads or train.average < 2 or len(members) < 2 or not len(self.validator):
-            return
-        if self.validator.output(name).exists():
+        wanted = self.world.leads and train.average > 1 and len(members) > 1 and len(self.validator)
+        if not wanted or self.validator.output(name).exists():
             return
         trained = {key: tensor.clone() for key, tensor in checkpoint.parameters_of(self.model).items()}
         try:
@@ -347,9 +318,8 @@ class Trainer:
         finally:
             checkpoint.put_weights(self.model, trained, self.run.checkpoints)
         better = self._better(scores[train.early_stop])
-        self.log.say(
-            f"the average of {len(members)} checkpoints is {'better' if better else 'no better'} than the best"
-        )
+        verdict = "better" if better else "no better"
+        self.log.say(f"the average of {len(members)} checkpoints is {verdict} than the best")
         if better:
             meta = Meta(self.progress.update, self.fingerprints, scores, origin=self.origin)
             checkpoint.mark_best(self.run, checkpoint.save(self.run, name, mean, meta))
@@ -364,16 +334,15 @@ class Trainer:
     def _summary(self) -> str:
         best = checkpoint.best(self.run)
         scores = checkpoint.read_meta(best).scores if best else {}
-        minutes = self.progress.seconds / 60
-        return f"trained {self.progress.update:,} updates in {minutes:.1f} minutes; best: {best}  {_shown(scores)}"
+        trained = f"trained {self.progress.update:,} updates in {self.progress.seconds / 60:.1f} minutes"
+        return f"{trained}; best: {best}  {_shown(scores)}"
 
     def _interrupt(self, saved: bool) -> None:
         if not saved:
             self._validate_and_save(validate=False)
         self.log.close()
-        number = self.signals.received or signal.SIGTERM
-        name = signal.Signals(number).name
-        told = f"{name}: saved after update {self.progress.update:,}; the same command resumes"
+        number = signal.Signals(self.signals.received or signal.SIGTERM)
+        told = f"{number.name}: saved after update {self.progress.update:,}; the same command resumes"
         raise Interrupted(self._for_all(told), number)
 
 

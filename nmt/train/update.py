@@ -56,13 +56,12 @@ def seed_update(seed: int, update: int, number: int) -> None:
 def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimizer:
     """Adam or AdamW; weight decay on matrices only, not on biases and norms."""
     trained = [p for p in model.parameters() if p.requires_grad]
-    groups = [
-        {"params": [p for p in trained if p.dim() > 1], "weight_decay": config.weight_decay},
-        {"params": [p for p in trained if p.dim() <= 1], "weight_decay": 0.0},
-    ]
+    matrices, vectors = [p for p in trained if p.dim() > 1], [p for p in trained if p.dim() <= 1]
+    decays = ((matrices, config.weight_decay), (vectors, 0.0))
+    groups = [{"params": parameters, "weight_decay": decay} for parameters, decay in decays if parameters]
     kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
     fused = trained[0].device.type in ("cpu", "cuda")
-    return kind([g for g in groups if g["params"]], lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
+    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
 
 
 class Updater:
@@ -125,8 +124,8 @@ class Updater:
 
     def state(self) -> dict[str, object]:
         """What resuming needs."""
-        states = {"optimizer": self.optimizer.state_dict(), "scaler": self.scaler.state_dict()}
-        return states | {"room": self.room.positions}
+        optimizer, scaler = self.optimizer.state_dict(), self.scaler.state_dict()
+        return {"optimizer": optimizer, "scaler": scaler, "room": self.room.positions}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take up the state of `state()`."""

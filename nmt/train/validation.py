@@ -1,7 +1,6 @@
 """How good a model is on dev: loss a token, and BLEU and chrF of greedy translations, detokenised."""
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +19,6 @@ from nmt.train.loss import cross_entropy, logits_of
 from nmt.translate.translator import Translator
 
 EXAMPLES = 3
-
-
-@dataclass(frozen=True)
-class Example:
-    """One dev sentence with what the model made of it."""
-
-    source: str
-    reference: str
-    translation: str
 
 
 class Validator:
@@ -51,13 +41,12 @@ class Validator:
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
         translator = Translator(model, self.src, self.tgt, search, self.precision)
         translations = [translation.text for translation in translator.translate(self.sources)]
-        scores = {"loss": self.loss(model), **values(translations, self.references, ("bleu", "chrf"))}
-        return scores, translations
+        return {"loss": self.loss(model), **values(translations, self.references, ("bleu", "chrf"))}, translations
 
-    def examples(self, translations: list[str]) -> list[Example]:
-        """A few of them, from all over dev."""
+    def examples(self, translations: list[str]) -> list[tuple[str, str, str]]:
+        """A few of them, from all over dev: source, translation, reference."""
         chosen = np.linspace(0, len(self.sources) - 1, EXAMPLES, dtype=int)
-        return [Example(self.sources[i], self.references[i], translations[i]) for i in chosen]
+        return [(self.sources[i], translations[i], self.references[i]) for i in chosen]
 
     def keep(self, name: str, translations: list[str]) -> None:
         """Write the translations by checkpoint `name` where people find them."""

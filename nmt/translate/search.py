@@ -25,11 +25,9 @@ class Stepper(Protocol):
 
     def step(self, last: Tensor) -> Tensor:
         """Take the newest token of each row [N]; give the logits of the next [N,V]."""
-        ...
 
     def select(self, rows: Tensor) -> None:
         """Go on with these rows [N'] in this order; a sentence goes on with K rows or not at all."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -126,14 +124,6 @@ class _Beams:
     live: Tensor  # [B,K]; -inf where there is none
     paths: Tensor  # [B,K,L]
 
-    def newest(self, length: int) -> Tensor:
-        """Give the last token of every row [N]."""
-        return self.paths[:, :, length].flatten()
-
-    def of(self, sentences: Tensor) -> "_Beams":
-        """Keep some sentences."""
-        return _Beams(self.live[sentences], self.paths[sentences])
-
 
 @dataclass
 class _Finished:
@@ -143,11 +133,6 @@ class _Finished:
     log_probs: Tensor  # [B,K]
     lengths: Tensor  # [B,K], EOS counted
     paths: Tensor  # [B,K,L]
-
-    def of(self, sentences: Tensor) -> "_Finished":
-        """Keep some sentences."""
-        kept = (self.scores, self.log_probs, self.lengths, self.paths)
-        return _Finished(*(tensor[sentences] for tensor in kept))
 
     def offer(self, log_probs: Tensor, length: int, paths: Tensor, alpha: float) -> None:
         """Take in candidates [B,C] with paths [B,C,L] that end at `length`; -inf: none."""
@@ -168,10 +153,9 @@ def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
     who = torch.arange(count, device=limits.device)
     is_open = torch.ones_like(who, dtype=torch.bool)
     for length in range(1, beams.paths.shape[2]):
-        logits = stepper.step(beams.newest(length - 1))
+        logits = stepper.step(beams.paths[:, :, length - 1].flatten())
         _forbid_repeats(logits, beams.paths[:, :, 1:length].flatten(0, 1), config.no_repeat_ngram)
-        top = likeliest(logits, 2 * width)
-        rows = _advance(beams, finished, top, length, limits, alpha)
+        rows = _advance(beams, finished, likeliest(logits, 2 * width), length, limits, alpha)
         done = _settled(beams, finished, length, limits, config) & is_open
         for b in done.nonzero().squeeze(1).tolist():
             found[int(who[b])] = _n_best(finished, b, config.n_best)
@@ -180,18 +164,18 @@ def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
         if len(kept) == 0:
             break
         if len(kept) < len(who):
-            beams, finished = beams.of(kept), finished.of(kept)
+            beams = _Beams(*(tensor[kept] for tensor in vars(beams).values()))
+            finished = _Finished(*(tensor[kept] for tensor in vars(finished).values()))
             who, is_open, limits, rows = who[kept], is_open[kept], limits[kept], rows[kept]
         stepper.select(rows.flatten())
     return found
 
 
 def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
-    shape = (len(limits), width)
-    live = torch.full(shape, -math.inf, device=limits.device)
+    none = torch.full((len(limits), width), -math.inf, device=limits.device)
+    live = none.clone()
     live[:, 0] = 0.0
-    paths = torch.full((*shape, int(limits.max()) + 2), BOS, device=limits.device)
-    none = torch.full(shape, -math.inf, device=limits.device)
+    paths = torch.full((*none.shape, int(limits.max()) + 2), BOS, device=limits.device)
     return _Beams(live, paths), _Finished(none, none.clone(), torch.zeros_like(none), paths.clone())
 
 

@@ -4,11 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 # After a sentence's end; after a clause's; between words. A split never removes a character.
-_BOUNDARIES = (
-    re.compile(r"(?<=[.!?…] )|(?<=[.!?…][\"')\]] )|(?<=[。！？])"),
-    re.compile(r"(?<=[,;:] )|(?<=[，；：、])"),
-    re.compile(r"(?<= )"),
-)
+_BOUNDARIES = (r"(?<=[.!?…] )|(?<=[.!?…][\"')\]] )|(?<=[。！？])", r"(?<=[,;:] )|(?<=[，；：、])", r"(?<= )")
 
 
 def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
@@ -27,7 +23,7 @@ def _split(text: str, fits: Callable[[str], bool], level: int) -> Iterator[str]:
     elif level == len(_BOUNDARIES):
         yield from _halves(text, fits)
     else:
-        parts = filter(None, _BOUNDARIES[level].split(text))
+        parts = filter(None, re.split(_BOUNDARIES[level], text))
         for part in map(str.strip, parts) if level == 0 else _pack(parts, fits):
             yield from _split(part, fits, level + 1)
 

@@ -7,8 +7,9 @@ are, and from what they were made. Both are on the disk after each window: whate
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +29,16 @@ class Unfinished:
 
     def remaining(self, lines: Iterable[str]) -> Iterator[str]:
         """The lines after those that are done. Raises DataError if those are not the ones that were translated."""
-        done, read = self.lines, 0
-        for line in lines:
+        rest, done, read = iter(lines), self.lines, 0
+        for line in islice(rest, done):
             read += 1
-            if read > done:
-                yield line
-                continue
             self._input.update(line.encode() + b"\n")
-            if read == done and self._input.hexdigest() != self._told:
-                raise DataError(f"{self.folder} holds the translations of other lines; give the same input again")
+        told = f"{self.folder} holds the translations of"
         if read < done:
-            raise DataError(
-                f"{self.folder} holds the translations of {done} lines, but the input has {read}; give the same again"
-            )
+            raise DataError(f"{told} {done} lines, but the input has {read}; give the same again")
+        if done and self._input.hexdigest() != self._told:
+            raise DataError(f"{told} other lines; give the same input again")
+        yield from rest
 
     def append(self, lines: list[str], translations: str) -> None:
         """Add what was made of the next lines, and have it on the disk."""
@@ -49,8 +47,8 @@ class Unfinished:
             while rest:  # a disk that is nearly full takes a part, and refuses the rest
                 rest = rest[self._text.write(rest) :]
         except OSError as error:
-            reason = f"cannot be written ({error.strerror}); mend that, then go on with --resume"
-            raise UserError(f"{self.folder}: {reason}") from None
+            mend = "mend that, then go on with --resume"
+            raise UserError(f"{self.folder}: cannot be written ({error.strerror}); {mend}") from None
         sync(self.folder / "text")
         self.lines += len(lines)
         self._input.update("".join(line + "\n" for line in lines).encode())
@@ -74,9 +72,8 @@ def unfinished(output: Path, made_with: str, resume: bool, overwrite: bool) -> I
             _note(folder, made_with)
         done = _read(folder)
         if done["lines"] and not resume:
-            raise ConfigError(
-                f"{folder}: {done['lines']} lines are translated already; go on with --resume, or --overwrite them"
-            )
+            mend = "go on with --resume, or --overwrite them"
+            raise ConfigError(f"{folder}: {done['lines']} lines are translated already; {mend}")
         if done["lines"] and done["made_with"] != made_with:
             raise ConfigError(f"{folder}: made with another model, search or format; give the same, or --overwrite it")
         with (folder / "text").open("ab", buffering=0) as text:
@@ -89,9 +86,7 @@ def unfinished(output: Path, made_with: str, resume: bool, overwrite: bool) -> I
 def _read(folder: Path) -> dict[str, Any]:
     done: dict[str, Any] = read_json(folder / "done.json")
     size = (folder / "text").stat().st_size if (folder / "text").exists() else 0
-    try:
+    with suppress(KeyError, TypeError, AttributeError):
         if done["lines"] >= 0 and 0 <= done["bytes"] <= size and {"input", "made_with"} <= done.keys():
             return done
-    except (KeyError, TypeError, AttributeError):
-        pass
     raise ModelError(f"{folder}: damaged; begin anew with --overwrite")

@@ -233,7 +233,7 @@ def test_no_pickle_is_executed_even_if_its_checksum_is_right(
     for name in (checkpoint.WEIGHTS, checkpoint.TRAINING):
         torch.save(Exploit(), folder / name)
     names = (checkpoint.WEIGHTS, checkpoint.TRAINING)
-    rewrite_meta(folder, sha256={name: checkpoint._checksum(folder / name) for name in names})
+    rewrite_meta(folder, sha256={name: checkpoint.checksum(folder / name) for name in names})
     with pytest.raises(ModelError):
         checkpoint.load_weights(folder)
     with pytest.raises(ModelError):
