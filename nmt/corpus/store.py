@@ -95,8 +95,7 @@ def write_blocks(
                 for file, data in zip(files, each, strict=True):
                     file.write(data)
         count = _write_offsets(part)
-        src_print, tgt_print = fingerprints
-        meta = {"pairs": count, "dtype": _width(vocab_sizes), "src": src_print, "tgt": tgt_print}
+        meta = {"pairs": count, "dtype": _width(vocab_sizes)} | dict(zip(SIDES, fingerprints, strict=True))
         write_json(part / "meta.json", meta)
     return count
 

@@ -53,15 +53,12 @@ class Masked:
 
     def fill(self, text: str) -> str:
         """Put the spans into a text that has placeholders."""
-        return re.sub(_PLACEHOLDER, lambda match: self._span(match[0]), text)
+        stands_for = dict(zip(PLACEHOLDERS, self.spans, strict=False))
+        return re.sub(_PLACEHOLDER, lambda match: stands_for.get(match[0], ""), text)
 
     def kept(self, text: str) -> bool:
         """Whether each of the placeholders stands in a text exactly once, and no other does."""
         return sorted(re.findall(_PLACEHOLDER, text)) == list(PLACEHOLDERS[: len(self.spans)])
-
-    def _span(self, placeholder: str) -> str:
-        number = PLACEHOLDERS.index(placeholder)
-        return self.spans[number] if number < len(self.spans) else ""
 
 
 def find(text: str, numbers: bool = False) -> list[str]:

@@ -82,7 +82,9 @@ class Translator:
         """
         sources = [self._masked(line) for line in lines]
         found = self._attempt(sources, self.search)
-        self._replace(found, [i for i, source in enumerate(sources) if source.spans and not found[i]], lines)
+        bare = [i for i, source in enumerate(sources) if source.spans and not found[i]]
+        for i, candidates in zip(bare, self._attempt([Masked(lines[i], ()) for i in bare], self.search), strict=True):
+            found[i] = candidates
         if self.search.method == "beam":
             self._reconsider(found, lines)
         return [self._translation(line, candidates) for line, candidates in zip(lines, found, strict=True)]
@@ -97,12 +99,6 @@ class Translator:
         found = iter(self.decoder.decode(encoded, search))
         of_lines = [list(islice(found, len(of))) for of in parts]
         return [self._candidates(source, of) for source, of in zip(sources, of_lines, strict=True)]
-
-    def _replace(self, found: list[list[Candidate]], which: list[int], lines: Sequence[str]) -> None:
-        """Translate these lines without placeholders."""
-        bare = [Masked(lines[i], ()) for i in which]
-        for i, candidates in zip(which, self._attempt(bare, self.search), strict=True):
-            found[i] = candidates
 
     def _reconsider(self, found: list[list[Candidate]], lines: Sequence[str]) -> None:
         """Where the best translation is not acceptable, take the next best that is, if there is one.
