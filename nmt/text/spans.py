@@ -40,6 +40,7 @@ _SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
 _NUMBER = r"(?a:(?<![\w.,:/+#-])\d+(?:[.,:]\d+)*(?![\w-]|[.,:/]\d))"
 _SPAN_OR_NUMBER = re.compile(f"{_SPAN.pattern}|{_NUMBER}")
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
+_RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 # Without any of these a text has no span.
 _SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+\u2600-\u27bf\U0001f1e6-\U0001faff]|\d[\d,.-]+\d|[.:-]\w|{_PLACEHOLDER}")
 
@@ -52,9 +53,12 @@ class Masked:
     spans: tuple[str, ...]
 
     def fill(self, text: str) -> str:
-        """Put the spans into a text that has placeholders."""
-        stands_for = dict(zip(PLACEHOLDERS, self.spans, strict=False))
-        return re.sub(_PLACEHOLDER, lambda match: stands_for.get(match[0], ""), text)
+        """Put the spans into a text that has placeholders; letters and digits beside one are set apart from its own."""
+        stands_for, filled = dict(zip(PLACEHOLDERS, self.spans, strict=False)), ""
+        for place, piece in enumerate(re.split(f"({_PLACEHOLDER})", text)):
+            piece = stands_for.get(piece, "") if place % 2 else piece
+            filled += f" {piece}" if _RUN_TOGETHER.match(filled[-1:] + piece[:1]) else piece
+        return filled
 
     def kept(self, text: str) -> bool:
         """Whether each of the placeholders stands in a text exactly once, and no other does."""

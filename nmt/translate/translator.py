@@ -62,14 +62,10 @@ class Translator:
 
     def fingerprint(self) -> str:
         """A hash that is equal where the translations of every text are: of weights, vocabularies and search."""
-        told = (
-            self.search.model_dump_json(),
-            self.src.fingerprint(),
-            self.tgt.fingerprint(),
-            str(self.decoder.model.dtype),
-        )
+        model = self.decoder.model
+        told = (self.search.model_dump_json(), self.src.fingerprint(), self.tgt.fingerprint(), str(model.dtype))
         digest = hashlib.sha256("\n".join(told).encode())
-        for parameter in self.decoder.model.parameters():
+        for parameter in model.parameters():
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
         return digest.hexdigest()
 

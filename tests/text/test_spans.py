@@ -101,6 +101,15 @@ def test_a_placeholder_that_is_missing_doubled_or_invented_is_noticed() -> None:
     assert Masked("", ()).fill(two) == ""
 
 
+def test_what_would_run_into_a_span_is_set_apart() -> None:
+    zero, one = PLACEHOLDERS[:2]
+    masked = mask("12,345 and https://x.org/a")
+    assert masked.fill(f"看{zero}{one}吧") == "看12,345 https://x.org/a吧"
+    assert masked.fill(f"{one}Tom{zero}。") == "https://x.org/a Tom 12,345。"
+    tags = mask("<b>3</b>")
+    assert tags.fill(f"{zero}3{one}") == "<b>3</b>"
+
+
 def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None:
     zero, one = PLACEHOLDERS[9], PLACEHOLDERS[0]
     assert mask_pair("Open a.py, then b.py.", "先打开 b.py，再 a.py。", 9) == (
