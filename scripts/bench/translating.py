@@ -147,5 +147,6 @@ def _memory(settings: Settings, run: RunDir, method: str, lines: list[str]) -> f
 
 
 def _peak(settings: Settings, run: RunDir, method: str, lines: list[str]) -> float:
-    _translator(run, settings, method, "auto", _METHODS[method][1]).translate(lines)
+    translator = _translator(run, settings, method, "auto", _METHODS[method][1])
+    translator.decoder.decode([translator.src.encode(line) for line in lines], translator.search)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
