@@ -143,6 +143,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = (options.folder or Path(temporary)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
         straight, killed = RunDir(folder / "straight"), RunDir(folder / "killed")
         updates = options.kills * UPDATES_A_LIFE + SAVE_EVERY
         print(f"undisturbed: {updates} updates in {finish(straight, updates):.0f} s", file=sys.stderr, flush=True)
