@@ -54,6 +54,11 @@ def _moved(tensor: Tensor, device: torch.device) -> Tensor:
     return tensor.to(device)
 
 
+def fitting(lengths: Int32, max_length: int) -> npt.NDArray[np.int64]:
+    """The indices of the pairs of lengths [N, 2] that a model takes: no side is empty, each leaves room for EOS."""
+    return np.flatnonzero(((lengths > 0) & (lengths < max_length)).all(axis=1))
+
+
 def plan_epoch(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> list[npt.NDArray[np.int64]]:
     """Group the indices of all pairs: each batch of like lengths, the batches in random order.
 

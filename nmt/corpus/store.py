@@ -19,6 +19,7 @@ from nmt.run_dir import SIDES, read_json, replacing, write_json
 Ids = npt.NDArray[np.integer]
 Int32 = npt.NDArray[np.int32]
 EncodedPair = tuple[list[int], list[int]]
+Sizes = tuple[int, int]  # of both vocabularies
 Block = tuple[bytes, bytes, bytes]  # of some pairs: source ids, target ids, and their counts, int32 [n, 2]
 _BLOCK = 4096  # pairs that are written at a time
 _DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
@@ -66,25 +67,21 @@ def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:
     return np.memmap(path, dtype, "r") if path.stat().st_size else np.empty(0, dtype)
 
 
-def write_store(
-    path: Path, pairs: Iterable[EncodedPair], vocab_sizes: tuple[int, int], fingerprints: tuple[str, str]
-) -> int:
+def write_store(path: Path, pairs: Iterable[EncodedPair], vocab_sizes: Sizes, fingerprints: tuple[str, str]) -> int:
     """Write a store, whole or not at all; gives the number of pairs."""
     source = iter(pairs)
     blocks = iter(lambda: list(islice(source, _BLOCK)), [])
     return write_blocks(path, (block(pairs, vocab_sizes) for pairs in blocks), vocab_sizes, fingerprints)
 
 
-def block(pairs: Sequence[EncodedPair], vocab_sizes: tuple[int, int]) -> Block:
+def block(pairs: Sequence[EncodedPair], vocab_sizes: Sizes) -> Block:
     """Some pairs, at least one, as a store holds them."""
     dtype = _DTYPES[_width(vocab_sizes)]
     src, tgt = (np.fromiter(chain.from_iterable(ids), dtype).tobytes() for ids in zip(*pairs, strict=True))
     return src, tgt, np.array([(len(src), len(tgt)) for src, tgt in pairs], np.int32).tobytes()
 
 
-def write_blocks(
-    path: Path, blocks: Iterable[Block], vocab_sizes: tuple[int, int], fingerprints: tuple[str, str]
-) -> int:
+def write_blocks(path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerprints: tuple[str, str]) -> int:
     """Write a store as `write_store` does, of what `block` gave."""
     with replacing(path) as part:
         part.mkdir()
@@ -100,7 +97,7 @@ def write_blocks(
     return count
 
 
-def _width(vocab_sizes: tuple[int, int]) -> str:
+def _width(vocab_sizes: Sizes) -> str:
     return "uint16" if max(vocab_sizes) <= 2**16 else "int32"
 
 

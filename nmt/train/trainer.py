@@ -10,13 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from nmt import checkpoint
 from nmt.checkpoint import Meta, Weights
 from nmt.config import Config
-from nmt.corpus.batching import Batch, Position, batches_from, load_batch
+from nmt.corpus.batching import Batch, Position, batches_from, fitting, load_batch
 from nmt.corpus.store import ParallelCorpus
 from nmt.errors import DataError, FormatError, Interrupted, ModelError, UserError
 from nmt.model.device import resolve_precision
@@ -50,7 +49,7 @@ class Trainer:
         warnings = self._resume()  # first of all: it notices files of the run that have changed
         self.corpus = ParallelCorpus(run.store("train"), self.fingerprints)
         lengths = self.corpus.lengths
-        self.fitting = np.flatnonzero(((lengths > 0) & (lengths < config.model.max_length)).all(axis=1))
+        self.fitting = fitting(lengths, config.model.max_length)
         self.lengths = lengths[self.fitting]
         if len(self.fitting) == 0:
             raise DataError(f"{run.store('train')}: no pair is shorter than model.max_length={config.model.max_length}")

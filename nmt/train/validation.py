@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from nmt.config import Config
-from nmt.corpus.batching import load_batch, plan_epoch
+from nmt.corpus.batching import fitting, load_batch, plan_epoch
 from nmt.corpus.lines import read_lines
 from nmt.corpus.store import ParallelCorpus
 from nmt.evaluate.metrics import values
@@ -27,8 +27,7 @@ class Validator:
     def __init__(self, config: Config, run: RunDir, src: Side, tgt: Side, precision: Precision) -> None:
         self.config, self.run, self.src, self.tgt, self.precision = config, run, src, tgt, precision
         self.corpus = ParallelCorpus(run.store("dev"), (src.fingerprint(), tgt.fingerprint()))
-        lengths = self.corpus.lengths
-        self.fitting = np.flatnonzero(((lengths > 0) & (lengths < config.model.max_length)).all(axis=1))
+        self.fitting = fitting(self.corpus.lengths, config.model.max_length)
         self.sources = list(read_lines(run.text("dev", src.language)))
         self.references = list(read_lines(run.text("dev", tgt.language)))
 

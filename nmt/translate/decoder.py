@@ -27,8 +27,8 @@ class Decoder:
     def __init__(self, model: Transformer, src: Side, tgt: Side, precision: Precision) -> None:
         self.model = _cast(model, dtype_of(precision))
         self.device = next(model.parameters()).device
-        both = src.vocab.placeholders and tgt.vocab.placeholders
-        self._placeholders = (src.vocab.placeholders, tgt.vocab.placeholders) if both else ([], [])
+        ours, theirs = src.vocab.placeholders, tgt.vocab.placeholders
+        self._placeholders = (ours, theirs) if ours and theirs else ([], [])
         self._forbidden = [PAD, BOS, UNK] if tgt.never_unknown else [PAD, BOS]
 
     @property

@@ -104,6 +104,8 @@ class Translator:
         """
         for numbers, unrepeated in ((False, 0), (True, 0), (False, 4)):
             doubtful = [i for i, line in enumerate(lines) if found[i] and not self._acceptable(line, found[i][0])]
+            if numbers:  # without any, it would be the search that has just been made
+                doubtful = [i for i in doubtful if self._masked(lines[i], numbers) != self._masked(lines[i])]
             search = self.search.model_copy(update={"n_best": self.search.beam_size, "no_repeat_ngram": unrepeated})
             sources = [self._masked(lines[i], numbers) for i in doubtful]
             for i, candidates in zip(doubtful, self._attempt(sources, search), strict=True):
