@@ -117,3 +117,15 @@ def test_only_the_command_line_prints(file: Path) -> None:
 def test_torch_is_not_loaded_by(module: str) -> None:
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_loading_a_model_does_not_load_the_compiler_of_torch() -> None:
+    """It takes longer than all the rest of the start."""
+    kept = sorted((Path(__file__).parent / "compatibility").iterdir())[-1] / "run"
+    code = (
+        "import sys; from pathlib import Path; from nmt.trained_run import find_run; "
+        "from nmt.translate.translator import load_translator; "
+        f"load_translator(*find_run(Path({str(kept)!r}), None, [])).translate(['a']); "
+        "sys.exit('torch._dynamo' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

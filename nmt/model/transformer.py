@@ -6,11 +6,12 @@ side by side), S source positions, T new target positions, H heads, D = d_model 
 
 import math
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from nmt.config import ModelConfig
 from nmt.model.attention import Attend, bias_of
@@ -155,7 +156,7 @@ class Embedding(nn.Module):
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_length, config.d_model))
         else:
-            self.register_buffer("positions", sinusoids(config.max_length, config.d_model), persistent=False)
+            self.register_buffer("positions", torch.empty(config.max_length, config.d_model), persistent=False)
 
     def forward(self, ids: Tensor, dtype: torch.dtype, start: int = 0) -> Tensor:
         """ids [N,T], the first at position `start` → [N,T,d] in `dtype`."""
@@ -197,6 +198,8 @@ class Transformer(nn.Module):
             nn.init.normal_(module.weight, std=std)
         elif isinstance(module, Embedding) and isinstance(module.positions, nn.Parameter):
             nn.init.normal_(module.positions, std=std)
+        elif isinstance(module, Embedding) and not module.positions.is_meta:
+            module.positions.copy_(sinusoids(*module.positions.shape))
         elif not normal:
             for part in _joined(module):
                 nn.init.xavier_uniform_(part)
@@ -249,6 +252,18 @@ class Transformer(nn.Module):
         """Teacher forcing: src [B,S], tgt_in [B,T] → logits [B,T,V], or [n,V] of the `kept` positions [n] of B·T."""
         states = self.decode_states(tgt_in, self.encode(src))
         return self.project(states if kept is None else states.flatten(0, 1)[kept])
+
+
+class Undrawn(TorchFunctionMode):
+    """A model that is made within gets no random weights: a file's will take their place, and to draw takes longer.
+
+    Under `torch.device("meta")` they would moreover load torch's compiler, which takes seconds.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Do everything but draw."""
+        drawing = getattr(func, "__name__", "") in ("normal_", "uniform_", "kaiming_uniform_")
+        return (*args, *(kwargs or {}).values())[0] if drawing else func(*args, **(kwargs or {}))
 
 
 def _joined(module: nn.Module) -> tuple[Tensor, ...]:

@@ -13,7 +13,7 @@ from nmt.checkpoint import best, load_weights, put_weights, read_meta, steps
 from nmt.config import Config, SearchConfig
 from nmt.errors import ModelError
 from nmt.model.device import Precision, resolve_device, resolve_precision
-from nmt.model.transformer import Transformer
+from nmt.model.transformer import Transformer, Undrawn
 from nmt.run_dir import SIDES, RunDir
 from nmt.text import spans
 from nmt.text.faithful import Fault, faults, mangled, repetition
@@ -169,9 +169,10 @@ def load_translator(
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     check_fits(folder, src, tgt)
     where = resolve_device(device)
-    with torch.device("meta"):  # nothing is allocated before the configuration is seen to fit the weights
-        put_weights(Transformer(config.model, len(src.vocab), len(tgt.vocab)), weights, folder)
-    model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+    with Undrawn():
+        with torch.device("meta"):  # nothing is allocated before the configuration is seen to fit the weights
+            put_weights(Transformer(config.model, len(src.vocab), len(tgt.vocab)), weights, folder)
+        model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     put_weights(model, weights, folder)
     return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
 
