@@ -39,7 +39,7 @@ def main(
         Path | None, typer.Option(help="A folder with train.en and train.zh; without it text is made.")
     ] = None,
     model: Annotated[Path | None, typer.Option(help="A run to translate with; without it weights are random.")] = None,
-    rounds: Annotated[int, typer.Option(help="How often what is compared takes its turn.")] = 5,
+    rounds: Annotated[int, typer.Option(help="How often what is compared takes its turn.")] = 3,
     tiny: Annotated[bool, typer.Option(help="Tiny sizes: only to see that it works.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as JSON.")] = None,
 ) -> None:

@@ -245,7 +245,11 @@ class Transformer(nn.Module):
 
     def project(self, states: Tensor) -> Tensor:
         """States [..., d] → logits [..., V]."""
-        logits = F.linear(states, self.output.weight.to(states.dtype), self.output.bias)
+        weight = self.output.weight
+        if weight.dtype == states.dtype:
+            logits = self.output(states)
+        else:  # in training embeddings, and what is tied to them, stay in float32
+            logits = F.linear(states, weight.to(states.dtype), self.output.bias)
         return logits if self.output_scale == 1.0 else logits * self.output_scale
 
     def forward(self, src: Tensor, tgt_in: Tensor, kept: Tensor | None = None) -> Tensor:

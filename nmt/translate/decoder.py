@@ -11,6 +11,7 @@ import torch
 from nmt.config import SearchConfig
 from nmt.corpus.batching import pad
 from nmt.model.device import Precision, dtype_of
+from nmt.model.packed import pack
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side
 from nmt.text.vocab import BOS, PAD, UNK
@@ -112,4 +113,6 @@ def _cast(model: Transformer, dtype: torch.dtype) -> Transformer:
     model = deepcopy(model)
     for parameter in model.parameters():
         parameter.data = parameter.data.to(dtype)
+    if dtype == torch.bfloat16 and model.output.weight.device.type == "cpu":
+        pack(model)
     return model

@@ -44,7 +44,8 @@ def _run(settings: Settings, folder: Path) -> tuple[RunDir, list[str]]:
         return run, list(read_lines(run.text("test", config.src.language)))
     size = (TINY if settings.tiny else SIZES)["S"]
     shape = [f"model.{override}" for override in size.overrides]
-    limited = [f"search.max_length={_RANDOM_LIMIT}", f"run_dir={folder / 'run'}"]
+    # Greedy by itself: beam search would look again and again for a translation that does not go round in circles.
+    limited = [f"search.max_length={_RANDOM_LIMIT}", "search.method=greedy", f"run_dir={folder / 'run'}"]
     config = configure(settings.data, folder, [*shape, *limited], 10_000 if not settings.tiny else 100, size.types)
     run = encoded_run(config, folder)
     _save_random(config, run)

@@ -157,3 +157,16 @@ def test_training_attention_drops_weights_and_keeps_their_mean():
     looked = attend(q, k, torch.ones(1, 1, 1000, 8), None)
     assert float(looked[0, 0, 0, 0]) != 1.0
     assert float(looked[0, 0, 0, 0]) == pytest.approx(1.0, abs=5 / math.sqrt(1000))  # 5 standard deviations
+
+
+@pytest.mark.parametrize("keys", [1, 7, 15, 16, 17, 40])
+@pytest.mark.parametrize("queries", [1, 2])
+@torch.inference_mode()
+def test_bfloat16_is_as_exact_as_its_digits(queries: int, keys: int) -> None:
+    """For a single query, and for rows shorter and longer than a vector register: the ways there are."""
+    q, k, v = parts(sources((N, H, queries, keys, D), torch.bfloat16))
+    mask = (torch.arange(keys) < torch.tensor([[keys], [max(1, keys // 2)], [1]]))[:, None, None, :]
+    exact = fused(q.double(), k.double(), v.double(), mask)
+    looked = attending(0.0, training=False)(q, k, v, mask)
+    assert looked.dtype == torch.bfloat16
+    torch.testing.assert_close(looked.double(), exact, rtol=2**-6, atol=2**-6)
