@@ -15,6 +15,9 @@ from torch import Tensor
 from nmt.corpus.store import Ids, Int32, ParallelCorpus
 from nmt.text.vocab import BOS, EOS, PAD
 
+# A new shape of batch costs time and, on a CPU, memory that is kept: some 50 kernels of 100 kB. So there are few.
+_ROWS = 8  # rows of larger batches are a multiple of it
+
 
 @dataclass(frozen=True, order=True)
 class Position:
@@ -62,12 +65,13 @@ def fitting(lengths: Int32, max_length: int) -> npt.NDArray[np.int64]:
 def plan_epoch(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> list[npt.NDArray[np.int64]]:
     """Group the indices of all pairs: each batch of like lengths, the batches in random order.
 
-    A batch holds at most `batch_tokens` padded positions on its longer side (a longer pair stands alone).
+    A batch holds at most `batch_tokens` padded positions on its longer side (a longer pair stands alone), counted in
+    `_rounded` widths.
     """
     chance = np.random.default_rng([seed, epoch])
     shuffled = chance.permutation(len(lengths))
     order = shuffled[_by_shape(lengths[shuffled])]  # equal pairs stay in random order
-    batches = _cut(order, lengths[order].max(axis=1) + 1, batch_tokens)
+    batches = _cut(order, _rounded(lengths[order].max(axis=1) + 1), batch_tokens)
     return [batches[i] for i in chance.permutation(len(batches))]
 
 
@@ -83,24 +87,32 @@ def _by_shape(lengths: Int32) -> npt.NDArray[np.int64]:
 
 
 def _cut(order: npt.NDArray[np.int64], widths: Int32, batch_tokens: int) -> list[npt.NDArray[np.int64]]:
-    """Split `order` where the next pair would make rows × widest exceed `batch_tokens`."""
-    cuts = [0]
-    widest = 0
-    for i, width in enumerate(widths.tolist()):
-        widest = max(widest, width)
-        if (i + 1 - cuts[-1]) * widest > batch_tokens and i > cuts[-1]:
-            cuts.append(i)
-            widest = width
-    return [order[start:end] for start, end in zip(cuts, [*cuts[1:], len(order)], strict=True) if end > start]
+    """Split `order`, the pairs of rising widths, into batches of as many rows as rows × widest allow."""
+    batches, start = [], 0
+    while start < len(order):
+        most = widths[start : start + max(1, batch_tokens // widths[start])]
+        rows = max(1, int(np.searchsorted(most * np.arange(1, len(most) + 1), batch_tokens, side="right")))
+        if rows > _ROWS and start + rows < len(order):
+            rows -= rows % _ROWS
+        batches.append(order[start : start + rows])
+        start += rows
+    return batches
 
 
-def collate(sources: list[Ids], targets: list[Ids]) -> Batch:
-    """Put pairs of ids side by side."""
-    tgt_out = pad(targets)
+def _rounded(widths: Int32) -> Int32:
+    """The next of few widths, the closer the shorter they are."""
+    steps = np.select([widths <= 16, widths <= 32, widths <= 64], [1, 2, 4], 8).astype(np.int32)
+    return -(-widths // steps) * steps
+
+
+def collate(sources: list[Ids], targets: list[Ids], widest: int = 0) -> Batch:
+    """Put pairs of ids side by side; widths are rounded up, but not beyond `widest`."""
+    widths = (int(_rounded(np.array(max(map(len, rows)) + 1))) for rows in (sources, targets))
+    src, tgt_out = (pad(rows, min(width, widest)) for rows, width in zip((sources, targets), widths, strict=True))
     tgt_in = tgt_out.roll(1, dims=1)
     tgt_in[:, 0] = BOS
     tgt_in[tgt_in == EOS] = PAD  # where a shorter row's EOS moved into its padding
-    return Batch(pad(sources), tgt_in, tgt_out, (tgt_out != PAD).flatten().nonzero().squeeze(1))
+    return Batch(src, tgt_in, tgt_out, (tgt_out != PAD).flatten().nonzero().squeeze(1))
 
 
 def pad(rows: Sequence[Ids | list[int]], width: int = 0) -> Tensor:
@@ -112,10 +124,10 @@ def pad(rows: Sequence[Ids | list[int]], width: int = 0) -> Tensor:
     return torch.from_numpy(padded)
 
 
-def load_batch(corpus: ParallelCorpus, indices: npt.NDArray[np.int64]) -> Batch:
-    """Read these pairs and put them side by side."""
+def load_batch(corpus: ParallelCorpus, indices: npt.NDArray[np.int64], widest: int) -> Batch:
+    """Read these pairs and put them side by side, for a model that takes at most `widest` positions."""
     pairs = [corpus[int(i)] for i in indices]
-    return collate([src for src, _ in pairs], [tgt for _, tgt in pairs])
+    return collate([src for src, _ in pairs], [tgt for _, tgt in pairs], widest)
 
 
 def batches_from(

@@ -153,13 +153,13 @@ class Trainer:
 
     def _groups(self) -> Iterator[tuple[list[Batch], int, Position]]:
         """Endlessly, this rank's batches of the next update, the tokens of all ranks' batches, where it ends."""
-        train, world = self.config.train, self.world
+        train, world, widest = self.config.train, self.world, self.config.model.max_length
         stream = batches_from(self.lengths, train.batch_tokens, train.seed, self.progress.position)
         while True:
             group = list(islice(stream, train.accumulate * world.size))
             tokens = sum(int(self.lengths[indices, 1].sum()) + len(indices) for indices, _ in group)
             mine = [self.fitting[indices] for indices, _ in group[world.rank :: world.size]]
-            batches = [load_batch(self.corpus, indices).to(world.device) for indices in mine]
+            batches = [load_batch(self.corpus, indices, widest).to(world.device) for indices in mine]
             yield batches, tokens, group[-1][1]
 
     def _update(self, batches: list[Batch], tokens: int, position: Position) -> None:

@@ -65,7 +65,7 @@ class Validator:
         device = next(model.parameters()).device
         total, tokens = 0.0, 0
         for batch_indices in plan_epoch(self.corpus.lengths[self.fitting], self.config.train.batch_tokens, 0, 0):
-            batch = load_batch(self.corpus, self.fitting[batch_indices]).to(device)
+            batch = load_batch(self.corpus, self.fitting[batch_indices], self.config.model.max_length).to(device)
             logits = logits_of(model, batch, dtype_of(self.precision))
             total += float(cross_entropy(logits, batch.labels, 0.0))
             tokens += batch.tokens

@@ -104,7 +104,7 @@ def _ours(
     def epoch() -> float:
         tokens = 0
         for number, indices in enumerate(batches, 1):
-            batch = load_batch(corpus, indices).to(device)
+            batch = load_batch(corpus, indices, config.model.max_length).to(device)
             updater.apply(number, [batch], batch.tokens)
             tokens += batch.tokens
         return tokens
@@ -122,7 +122,7 @@ def _plain(
     def epoch() -> float:
         tokens = 0
         for indices in batches:
-            batch: Batch = load_batch(corpus, indices).to(device)
+            batch: Batch = load_batch(corpus, indices, config.model.max_length).to(device)
             loop.update(batch)
             tokens += batch.tokens
         return tokens

@@ -142,6 +142,29 @@ def test_a_batch_is_its_pairs_with_begin_end_and_padding(pairs: list[tuple[list[
     assert_layout(collate(sources, targets), pairs)
 
 
+@pytest.mark.parametrize(
+    ("longest", "widest", "width"),
+    [(15, 99, 16), (16, 99, 18), (17, 99, 18), (31, 99, 32), (32, 99, 36), (64, 99, 72), (90, 99, 96), (90, 93, 93)],
+)
+def test_widths_are_rounded_up_the_more_the_longer_but_not_beyond_the_widest(
+    longest: int, widest: int, width: int
+) -> None:
+    batch = collate([np.array([9] * longest), np.array([9])], [np.array([8]), np.array([8] * longest)], widest)
+    assert batch.src.shape == batch.tgt_in.shape == batch.tgt_out.shape == (2, width)
+    assert batch.tokens == longest + 3
+    assert batch.src[0].tolist() == [9] * longest + [EOS] + [PAD] * (width - longest - 1)
+
+
+def test_an_epoch_has_few_shapes() -> None:
+    """On a CPU each one costs kernels, which take time to make and stay in memory."""
+    lengths = realistic(30_000)
+    batches = [
+        collate(*(list(map(np.ones, side)) for side in lengths[i].T), 250) for i in plan_epoch(lengths, 900, 1, 0)
+    ]
+    assert sum(len(batch.src) % 8 > 0 for batch in batches if len(batch.src) > 8) <= 1
+    assert len({(*batch.src.shape, batch.tgt_in.shape[1]) for batch in batches}) < len(batches) / 2
+
+
 def test_pad_takes_lists_too() -> None:
     assert rows(pad([[5, 6, 7], [], [8]])) == [[5, 6, 7, EOS], [EOS, PAD, PAD, PAD], [8, EOS, PAD, PAD]]
 
@@ -155,4 +178,4 @@ def test_a_batch_is_loaded_from_a_store_by_indices(tmp_path: Path) -> None:
     pairs = [([4 + i] * (i % 3), [9 + i] * (i % 4)) for i in range(10)]
     write_store(tmp_path / "train", pairs, (99, 99), ("", ""))
     chosen = np.array([7, 2, 9])
-    assert_layout(load_batch(ParallelCorpus(tmp_path / "train"), chosen), [pairs[i] for i in chosen])
+    assert_layout(load_batch(ParallelCorpus(tmp_path / "train"), chosen, 99), [pairs[i] for i in chosen])
