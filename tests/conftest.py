@@ -1,6 +1,7 @@
 """Fixtures for the whole suite: a little world of number words, and a run trained on it."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ from nmt.train.trainer import Trainer
 
 settings.register_profile("unhurried", deadline=None)  # a busy machine makes an example slow, not wrong
 settings.load_profile("unhurried")
+# A shell's background job ignores it, and so do its children: a training that a test interrupts would never end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _ENGLISH = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 DIGITS = dict(zip(_ENGLISH, "一二三四五六七八九", strict=True))
