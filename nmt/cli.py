@@ -264,7 +264,7 @@ def evaluate(
     from nmt.config import load_config
     from nmt.corpus.lines import read_lines
     from nmt.evaluate import report
-    from nmt.evaluate.significance import append_history, parse_floors
+    from nmt.evaluate.significance import append_history, check_gate, parse_floors
     from nmt.judged import given, translated
 
     floors = parse_floors(fail_under or [])
@@ -291,7 +291,7 @@ def evaluate(
         print(result.as_text())
     if kept := history or judged.settings.evaluate.history:
         append_history(Path(kept), result.as_json())
-    result.gate(floors, fail_below_baseline)
+    check_gate(result.scores, floors, result.comparisons if fail_below_baseline else ())
 
 
 def _refuse_output(output: Path | None, overwrite: bool, resume: bool = False) -> None:
