@@ -32,7 +32,11 @@ def claim(config: Config, overwrite: bool) -> RunDir:
     """
     run = RunDir(Path(config.run_dir))
     if run.config.exists() and not run.prepare_report.exists():
-        _refuse_foreign(run)
+        try:
+            load_config(run.config)
+        except ConfigError:
+            told = "is of something else, and would be replaced; give another run_dir"
+            raise ConfigError(f"{run.config}: {told}") from None
     if overwrite:
         find_sources(config)  # before anything is deleted for a training that cannot begin
         _clear(run)
@@ -41,13 +45,6 @@ def claim(config: Config, overwrite: bool) -> RunDir:
         raise ConfigError(f"{run.path}: {told}; {_MEND}")
     write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
     return run
-
-
-def _refuse_foreign(run: RunDir) -> None:
-    try:
-        load_config(run.config)
-    except ConfigError:
-        raise ConfigError(f"{run.config}: is of something else, and would be replaced; give another run_dir") from None
 
 
 def _clear(run: RunDir) -> None:
