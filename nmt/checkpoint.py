@@ -58,9 +58,8 @@ def save(run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[st
 def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None) -> None:
     """Raises UserError where they cannot be written, on a full disk for one; the libraries have errors of their own."""
     try:
-        (part / WEIGHTS).write_bytes(
-            safetensors.torch.save({key: x.detach().contiguous().cpu() for key, x in weights.items()})
-        )
+        packed = safetensors.torch.save({key: x.detach().contiguous().cpu() for key, x in weights.items()})
+        (part / WEIGHTS).write_bytes(packed)
         if training is not None:
             torch.save(training, part / TRAINING)
     except (OSError, RuntimeError) as error:

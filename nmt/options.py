@@ -15,15 +15,15 @@ def _option(explained: str, *names: str, kind: str | None = None) -> Any:
     return typer.Option(*names, metavar=kind, help=explained)
 
 
+def _settings(explained: str) -> Any:
+    return typer.Argument(metavar="KEY=VALUE", help=explained)
+
+
 ConfigFile = Annotated[
     Path | None, _option("Configuration (YAML); see configs/reference.yaml.", "--config", "-c", kind="FILE")
 ]
-Overrides = Annotated[
-    list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Settings over the file's, such as train.updates=500.")
-]
-SearchOverrides = Annotated[
-    list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Settings over the run's, such as search.beam_size=10.")
-]
+Overrides = Annotated[list[str] | None, _settings("Settings over the file's, such as train.updates=500.")]
+SearchOverrides = Annotated[list[str] | None, _settings("Settings over the run's, such as search.beam_size=10.")]
 MaxBytes = Annotated[int | None, _option("Bytes of each .gz, unzipped; more is refused.")]
 Overwrite = Annotated[bool, _option("Delete checkpoints that the run folder holds, and start anew.", "--overwrite")]
 Model = Annotated[

@@ -12,7 +12,7 @@ from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
 from nmt.errors import ConfigError
-from nmt.run_dir import SIDES, RunDir, remove, write_text
+from nmt.run_dir import SIDES, SPLITS, RunDir, remove, write_text
 
 Say = Callable[[str], None]
 
@@ -94,7 +94,7 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
     report = prepare(config, run)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
-    say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in ("train", "dev", "test")))
+    say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in SPLITS))
 
 
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:

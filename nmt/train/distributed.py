@@ -102,6 +102,6 @@ def world(device_name: str) -> Iterator[World]:
         distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_ALONE)
     try:
         group = distributed.new_group(timeout=_ANSWER_WITHIN)
-        yield World(distributed.get_rank(), distributed.get_world_size(), device, group)
+        yield World(rank, size, device, group)
     finally:
         distributed.destroy_process_group()
