@@ -30,7 +30,11 @@ class Log:
         run.path.mkdir(parents=True, exist_ok=True)
         _forget_after(run, start)
         if tensorboard:
-            self._board = _tensorboard(run, start)
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError:
+                raise ConfigError("train.tensorboard=true needs TensorBoard; pip install 'nmt[tensorboard]'") from None
+            self._board = SummaryWriter(run.tensorboard, purge_step=start + 1)
 
     def say(self, text: str) -> None:
         """One line for people."""
@@ -82,11 +86,3 @@ def _forget_after(run: RunDir, update: int) -> None:
                 kept.append(line)
     if len(kept) < len(lines):
         write_text(run.metrics, "".join(kept))
-
-
-def _tensorboard(run: RunDir, start: int) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise ConfigError("train.tensorboard=true needs TensorBoard; pip install 'nmt[tensorboard]'") from None
-    return SummaryWriter(run.tensorboard, purge_step=start + 1)
