@@ -304,7 +304,7 @@ def _refuse_output(output: Path | None, overwrite: bool, resume: bool = False) -
         raise ConfigError(f"{output}: its folder cannot be written to; name another file")
 
 
-def _texts(lines: list[str], settings: "Config", run: "RunDir", device: str, precision: str) -> list[str]:
+def _texts(lines: list[str], settings: "Config", run: RunDir, device: str, precision: str) -> list[str]:
     from nmt.translate.translator import load_translator
 
     return [each.text for each in load_translator(settings, run, device, precision, warn).translate(lines)]
