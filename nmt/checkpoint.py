@@ -49,9 +49,8 @@ def save(run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[st
         part.mkdir()
         _write_tensors(part, weights, training)
         checksums = {file.name: checksum(file) for file in sorted(part.iterdir())}
-        described: dict[str, Any] = {"format": FORMAT, "update": meta.update}
-        described |= zip(SIDES, meta.fingerprints, strict=True)
-        described |= {"scores": meta.scores, "progress": meta.progress, "origin": meta.origin, "sha256": checksums}
+        described: dict[str, Any] = {"format": FORMAT, **vars(meta), "sha256": checksums}
+        described |= zip(SIDES, described.pop("fingerprints"), strict=True)
         write_json(part / META, described | {"seal": _seal(described)})
     return folder
 
@@ -59,9 +58,8 @@ def save(run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[st
 def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None) -> None:
     """Raises UserError where they cannot be written, on a full disk for one; the libraries have errors of their own."""
     try:
-        (part / WEIGHTS).write_bytes(
-            safetensors.torch.save({key: x.detach().contiguous().cpu() for key, x in weights.items()})
-        )
+        packed = safetensors.torch.save({key: x.detach().contiguous().cpu() for key, x in weights.items()})
+        (part / WEIGHTS).write_bytes(packed)
         if training is not None:
             torch.save(training, part / TRAINING)
     except (OSError, RuntimeError) as error:
@@ -112,8 +110,7 @@ def _seal(values: dict[str, Any]) -> str:
 
 def load_weights(folder: Path) -> Weights:
     """The weights of a checkpoint. Raises ModelError if they are missing or damaged."""
-    path = folder / WEIGHTS
-    _verify(path)
+    path = _intact(folder / WEIGHTS)
     try:
         return safetensors.torch.load_file(path)
     except (OSError, safetensors.SafetensorError) as error:
@@ -122,8 +119,7 @@ def load_weights(folder: Path) -> Weights:
 
 def load_training(folder: Path) -> dict[str, Any]:
     """The optimizer's state. No pickled code is executed. Raises ModelError if it is missing or damaged."""
-    path = folder / TRAINING
-    _verify(path)
+    path = _intact(folder / TRAINING)
     _refuse_inflated(path)
     try:
         return cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True))
@@ -204,14 +200,15 @@ def average(folders: Sequence[Path]) -> Weights:
     return {key: tensor.float() for key, tensor in mean.items()}
 
 
-def _verify(path: Path) -> None:
-    """Raises ModelError if a file is not byte for byte what was written."""
+def _intact(path: Path) -> Path:
+    """The file, which is byte for byte what was written; if not, raises ModelError."""
     try:
         intact = _read_sealed(path.parent / META)["sha256"][path.name] == checksum(path)
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: missing or damaged ({error})") from None
     if not intact:
         raise ModelError(f"{path}: truncated or changed since it was written")
+    return path
 
 
 def checksum(path: Path) -> str:

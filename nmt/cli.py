@@ -16,11 +16,10 @@ import typer.core
 from nmt import __version__
 from nmt import options as opt
 from nmt.errors import ConfigError, UserError
+from nmt.run_dir import RunDir, locked, write_text
 
 if TYPE_CHECKING:
     from nmt.config import Config
-    from nmt.run_dir import RunDir
-    from nmt.translate.translator import Translation
 
 Translated = Callable[[list[str], int], str]  # of lines, the first of which has that number
 
@@ -90,9 +89,8 @@ def prepare(
     """Clean the corpora; set dev and test aside."""
     from nmt import stages
     from nmt.config import load_config
-    from nmt.run_dir import RunDir, locked
 
-    settings = load_config(config, _with(overrides, {"data.max_bytes": max_bytes}))
+    settings = load_config(config, _with(overrides, "data", {"max_bytes": max_bytes}))
     with locked(RunDir(Path(settings.run_dir))):
         stages.run_prepare(settings, stages.claim(settings, overwrite), say)
 
@@ -104,7 +102,6 @@ def build_vocab(
     """Build vocabularies and encode the text."""
     from nmt import stages
     from nmt.config import load_config
-    from nmt.run_dir import RunDir, locked
 
     settings = load_config(config, overrides)
     with locked(RunDir(Path(settings.run_dir))):
@@ -124,12 +121,11 @@ def train(
     from nmt import stages
     from nmt.config import load_config
     from nmt.model.device import resolve_precision
-    from nmt.run_dir import RunDir, locked
     from nmt.train.distributed import world
     from nmt.train.trainer import Trainer
     from nmt.trained_run import remember
 
-    settings = load_config(config, _with(overrides, {"data.max_bytes": max_bytes}))
+    settings = load_config(config, _with(overrides, "data", {"max_bytes": max_bytes}))
     run = RunDir(Path(settings.run_dir))
     with world(settings.train.device) as processes, locked(run) if processes.leads else nullcontext():
         resolve_precision(settings.train.precision, processes.device)  # before --overwrite deletes anything
@@ -145,9 +141,9 @@ def train(
                 remember(run)
 
 
-def _with(overrides: list[str] | None, options: dict[str, object]) -> list[str]:
-    """The overrides, and those settings for which there is an option that was given."""
-    return [*(overrides or []), *(f"{setting}={value}" for setting, value in options.items() if value is not None)]
+def _with(overrides: list[str] | None, section: str, options: dict[str, object]) -> list[str]:
+    """The overrides, and those settings of a section for which there is an option that was given."""
+    return [*(overrides or []), *(f"{section}.{name}={value}" for name, value in options.items() if value is not None)]
 
 
 @app.command()
@@ -175,22 +171,24 @@ def translate(
     options: dict[str, object] = {"beam_size": beam_size, "n_best": n_best, "length_penalty": length_penalty}
     options |= {"max_length": max_length, "typography": typography, "verify": verify, "batch_tokens": batch_tokens}
     options["method"] = None if beam_size is None else "greedy" if beam_size == 1 else "beam"
-    settings = _with(overrides, {f"search.{name}": value for name, value in options.items()})
     _refuse_output(output, overwrite, resume)
-
     from nmt.trained_run import find_run
     from nmt.translate.formats import written
     from nmt.translate.translator import load_translator
     from nmt.translate.unfinished import unfinished
     from nmt.translate.windows import shown, windows
 
-    found, run = find_run(model, config, settings)
+    found, run = find_run(model, config, _with(overrides, "search", options))
     if output_format is opt.Format.text and found.search.n_best > 1:
         raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
     translator = load_translator(found, run, device, precision, warn)
 
     def translated(window: list[str], start: int) -> str:
-        return written(output_format, _told(translator.translate(window), start), start)
+        translations = translator.translate(window)
+        for number, translation in enumerate(translations, start):
+            for fault in translation.faults:
+                warn(f"line {number}: {_printable(str(fault))}")
+        return written(output_format, translations, start)
 
     lines = _stdin_lines(invalid.value)
     if output is None:
@@ -199,14 +197,6 @@ def translate(
         with unfinished(output, f"{translator.fingerprint()} {output_format}", resume, overwrite) as part:
             for window in shown(windows(part.remaining(lines)), quiet):
                 part.append(window, translated(window, part.lines + 1))
-
-
-def _told(translations: "list[Translation]", start: int) -> "list[Translation]":
-    """The translations, after warning of their faults."""
-    for number, translation in enumerate(translations, start):
-        for fault in translation.faults:
-            warn(f"line {number}: {_printable(str(fault))}")
-    return translations
 
 
 def _stdin_lines(invalid: str = "error") -> Iterator[str]:
@@ -274,9 +264,8 @@ def evaluate(
     from nmt.config import load_config
     from nmt.corpus.lines import read_lines
     from nmt.evaluate import report
-    from nmt.evaluate.significance import append_history, parse_floors
+    from nmt.evaluate.significance import append_history, check_gate, parse_floors
     from nmt.judged import given, translated
-    from nmt.run_dir import write_text
 
     floors = parse_floors(fail_under or [])
     if fail_below_baseline and baseline is None:
@@ -284,7 +273,8 @@ def evaluate(
     _refuse_output(output, overwrite)
     against = None if baseline is None else list(read_lines(baseline))
     if hyp is not None:
-        _refuse("--hyp is scored as it is", {"--model": model, "--output": output})
+        if meaningless := [name for name, value in (("--model", model), ("--output", output)) if value is not None]:
+            raise ConfigError(f"--hyp is scored as it is: leave out {' and '.join(meaningless)}")
         judged = given(hyp, src, ref, load_config(config, overrides))
     else:
         settings, run = _find(config, model, overrides, history)
@@ -301,7 +291,7 @@ def evaluate(
         print(result.as_text())
     if kept := history or judged.settings.evaluate.history:
         append_history(Path(kept), result.as_json())
-    result.gate(floors, fail_below_baseline)
+    check_gate(result.scores, floors, result.comparisons if fail_below_baseline else ())
 
 
 def _refuse_output(output: Path | None, overwrite: bool, resume: bool = False) -> None:
@@ -314,7 +304,7 @@ def _refuse_output(output: Path | None, overwrite: bool, resume: bool = False) -
         raise ConfigError(f"{output}: its folder cannot be written to; name another file")
 
 
-def _texts(lines: list[str], settings: "Config", run: "RunDir", device: str, precision: str) -> list[str]:
+def _texts(lines: list[str], settings: "Config", run: RunDir, device: str, precision: str) -> list[str]:
     from nmt.translate.translator import load_translator
 
     return [each.text for each in load_translator(settings, run, device, precision, warn).translate(lines)]
@@ -329,13 +319,6 @@ def _find(
     if not (history or config or any(override.startswith("evaluate.history=") for override in overrides or [])):
         refuse_escape(run, found.evaluate.history)
     return found, run
-
-
-def _refuse(why: str, options: dict[str, Path | None]) -> None:
-    """Raises ConfigError naming the options that were given though they mean nothing here."""
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise ConfigError(f"{why}: leave out {' and '.join(given)}")
 
 
 def main() -> None:
@@ -357,7 +340,3 @@ def _open_closed_streams() -> None:
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, number)
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
-
-
-if __name__ == "__main__":
-    main()

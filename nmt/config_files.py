@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
 
 from nmt.errors import ConfigError
 
@@ -45,9 +44,8 @@ _Loader.yaml_implicit_resolvers = {
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _NUMBER = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
-_BOOLEAN = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, list("-+.0123456789"))
-_Loader.add_implicit_resolver(_BOOLEAN_TAG, _BOOLEAN, list("tTfF"))
+_Loader.add_implicit_resolver(_BOOLEAN_TAG, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 
 
 def parse_value(text: str) -> Any:
@@ -72,17 +70,13 @@ def read_yaml(path: Path) -> Mapping:
     except RecursionError:
         raise ConfigError(f"{path}: nested too deeply, or without end, for a configuration") from None
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(_yaml_mistake(path, error)) from None
+        line = f":{mark.line + 1}" if (mark := getattr(error, "problem_mark", None)) else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise ConfigError(f"{path}{line}: not valid YAML ({problem})") from None
     if node is not None and not isinstance(node, yaml.MappingNode):
         raise ConfigError(f"{path}:1: a configuration is made of 'section:' and 'key: value' lines")
     given = {key: value for key, value in (values or {}).items() if value is not None}  # a section of comments only
     return Mapping(given, places, str(path))
-
-
-def _yaml_mistake(path: Path, error: Exception) -> str:
-    line = f":{mark.line + 1}" if (mark := getattr(error, "problem_mark", None)) else ""
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"{path}{line}: not valid YAML ({problem})"
 
 
 def _note_places(node: yaml.Node | None, prefix: Place, path: Path, places: dict[Place, str]) -> None:
@@ -164,17 +158,10 @@ def _nearest(location: Place, schema: type[BaseModel]) -> str:
     section, (*outer, last) = schema, location
     for key in outer:
         if field := section.model_fields.get(str(key)):  # none for the number of an item
-            section = next(t for t in (field.annotation, *get_args(field.annotation)) if _is_model(t))
+            section = next(t for t in (field.annotation, *get_args(field.annotation)) if hasattr(t, "model_fields"))
     prefix = "".join(f"{key}." for key in outer)
-    inside = [f"{name}.{last}" for name, field in section.model_fields.items() if _has(field, last)]
-    near = difflib.get_close_matches(str(last), section.model_fields, n=1, cutoff=0.5)
+    known = {name: field.annotation for name, field in section.model_fields.items()}
+    inside = [f"{name}.{last}" for name, kind in known.items() if last in getattr(kind, "model_fields", ())]
+    near = difflib.get_close_matches(str(last), known, n=1, cutoff=0.5)
     nearest = [*inside, *(prefix + name for name in near)]
-    return f"; did you mean '{nearest[0]}'?" if nearest else f"; known here: {', '.join(section.model_fields)}"
-
-
-def _has(field: FieldInfo, key: str | int) -> bool:
-    return _is_model(field.annotation) and key in field.annotation.model_fields  # type: ignore[union-attr]
-
-
-def _is_model(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)
+    return f"; did you mean '{nearest[0]}'?" if nearest else f"; known here: {', '.join(known)}"

@@ -1,90 +1,60 @@
 """The options of the commands, each in one place."""
 
-from enum import Enum, StrEnum
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-
-class InvalidBytes(Enum):
-    """What becomes of bytes that are not UTF-8."""
-
-    error = "error"
-    replace = "replace"
+InvalidBytes = StrEnum("InvalidBytes", ["error", "replace"])  # what becomes of bytes that are not UTF-8
+Format = StrEnum("Format", ["text", "jsonl", "scores"])  # what `translate` writes for a line
 
 
-class Format(StrEnum):
-    """What `translate` writes for a line."""
+def _option(explained: str, *names: str, kind: str | None = None) -> Any:
+    """One of `kind`, such as FILE; its names, where they are not the parameter's."""
+    return typer.Option(*names, metavar=kind, help=explained)
 
-    text = "text"
-    jsonl = "jsonl"
-    scores = "scores"
+
+def _settings(explained: str) -> Any:
+    return typer.Argument(metavar="KEY=VALUE", help=explained)
 
 
 ConfigFile = Annotated[
-    Path | None,
-    typer.Option("--config", "-c", metavar="FILE", help="Configuration (YAML); see configs/reference.yaml."),
+    Path | None, _option("Configuration (YAML); see configs/reference.yaml.", "--config", "-c", kind="FILE")
 ]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", help="Settings over the file's, such as train.updates=500."),
-]
-SearchOverrides = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", help="Settings over the run's, such as search.beam_size=10."),
-]
-MaxBytes = Annotated[int | None, typer.Option(help="Bytes of each .gz, unzipped; more is refused.")]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Delete checkpoints that the run folder holds, and start anew.")
-]
+Overrides = Annotated[list[str] | None, _settings("Settings over the file's, such as train.updates=500.")]
+SearchOverrides = Annotated[list[str] | None, _settings("Settings over the run's, such as search.beam_size=10.")]
+MaxBytes = Annotated[int | None, _option("Bytes of each .gz, unzipped; more is refused.")]
+Overwrite = Annotated[bool, _option("Delete checkpoints that the run folder holds, and start anew.", "--overwrite")]
 Model = Annotated[
     Path | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="DIR",
-        help="Run folder; default: --config's, $NMT_MODEL, or the last trained.",
-    ),
+    _option("Run folder; default: --config's, $NMT_MODEL, or the last trained.", "--model", "-m", kind="DIR"),
 ]
-Precision = Annotated[str, typer.Option(help="auto, fp32, bf16 or fp16.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, mps, cuda or cuda:N.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but warnings and errors.")]
-QuietTable = Annotated[bool, typer.Option("--quiet", "-q", help="Print no table: for gates and the history.")]
-OutputFormat = Annotated[Format, typer.Option("--format", help="What to write for each line.")]
-BeamSize = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1: greedy search.")]
-NBest = Annotated[int | None, typer.Option(help="Translations of each line, with jsonl or scores.")]
-LengthPenalty = Annotated[float | None, typer.Option(help="0: none; more favours longer translations.")]
-MaxLength = Annotated[int | None, typer.Option(help="Tokens of a translation at the most.")]
+Precision = Annotated[str, _option("auto, fp32, bf16 or fp16.")]
+Device = Annotated[str, _option("auto, cpu, mps, cuda or cuda:N.")]
+Quiet = Annotated[bool, _option("Say nothing on stderr but warnings and errors.", "--quiet", "-q")]
+QuietTable = Annotated[bool, _option("Print no table: for gates and the history.", "--quiet", "-q")]
+OutputFormat = Annotated[Format, _option("What to write for each line.", "--format")]
+BeamSize = Annotated[int | None, _option("Hypotheses kept at each step; 1: greedy search.")]
+NBest = Annotated[int | None, _option("Translations of each line, with jsonl or scores.")]
+LengthPenalty = Annotated[float | None, _option("0: none; more favours longer translations.")]
+MaxLength = Annotated[int | None, _option("Tokens of a translation at the most.")]
 Typography = Annotated[
-    str | None, typer.Option(help="Spaces between Han and Latin (keep, none, space); off: leave punctuation too.")
+    str | None, _option("Spaces between Han and Latin (keep, none, space); off: leave punctuation too.")
 ]
-Verify = Annotated[
-    str | None, typer.Option(help="off; flag: tell of lost numbers, loops …; retry: look for a better one first.")
-]
-BatchTokens = Annotated[int | None, typer.Option(help="Padded source tokens translated at once.")]
-Source = Annotated[
-    Path | None, typer.Option("--src", metavar="FILE", help="Source text; default: the run's test split.")
-]
-Reference = Annotated[Path | None, typer.Option("--ref", metavar="FILE", help="Reference translations, line for line.")]
-Hypothesis = Annotated[
-    Path | None, typer.Option("--hyp", metavar="FILE", help="Translations to score instead of a model's.")
-]
-Baseline = Annotated[Path | None, typer.Option(metavar="FILE", help="Another system's translations, to compare with.")]
-Output = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Where to write the translations, whole or not at all.")
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on where an interrupted --output stopped.")]
-Invalid = Annotated[
-    InvalidBytes,
-    typer.Option("--invalid", help="Bytes that are not UTF-8: error, or replace by U+FFFD."),
-]
-OverwriteOutput = Annotated[bool, typer.Option("--overwrite", help="Replace the --output file if it is there.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-FailUnder = Annotated[list[str] | None, typer.Option(metavar="METRIC=X", help="Exit 4 below X; repeatable.")]
-FailBelow = Annotated[
-    bool, typer.Option("--fail-below-baseline", help="Exit 4 if significantly worse than --baseline.")
-]
-History = Annotated[Path | None, typer.Option(metavar="FILE", help="Append the result here, a line of JSON.")]
-Check = Annotated[bool, typer.Option("--check", help="Write line:column: what to mend, and exit 4 if there is any.")]
-Spacing = Annotated[str, typer.Option(help="Between Han and Latin or digits: keep, none or space.")]
+Verify = Annotated[str | None, _option("off; flag: tell of lost numbers, loops …; retry: look for a better one first.")]
+BatchTokens = Annotated[int | None, _option("Padded source tokens translated at once.")]
+Source = Annotated[Path | None, _option("Source text; default: the run's test split.", kind="FILE")]
+Reference = Annotated[Path | None, _option("Reference translations, line for line.", kind="FILE")]
+Hypothesis = Annotated[Path | None, _option("Translations to score instead of a model's.", kind="FILE")]
+Baseline = Annotated[Path | None, _option("Another system's translations, to compare with.", kind="FILE")]
+Output = Annotated[Path | None, _option("Where to write the translations, whole or not at all.", kind="FILE")]
+Resume = Annotated[bool, _option("Go on where an interrupted --output stopped.", "--resume")]
+Invalid = Annotated[InvalidBytes, _option("Bytes that are not UTF-8: error, or replace by U+FFFD.")]
+OverwriteOutput = Annotated[bool, _option("Replace the --output file if it is there.", "--overwrite")]
+AsJson = Annotated[bool, _option("Write JSON.", "--json")]
+FailUnder = Annotated[list[str] | None, _option("Exit 4 below X; repeatable.", kind="METRIC=X")]
+FailBelow = Annotated[bool, _option("Exit 4 if significantly worse than --baseline.", "--fail-below-baseline")]
+History = Annotated[Path | None, _option("Append the result here, a line of JSON.", kind="FILE")]
+Check = Annotated[bool, _option("Write line:column: what to mend, and exit 4 if there is any.", "--check")]
+Spacing = Annotated[str, _option("Between Han and Latin or digits: keep, none or space.")]

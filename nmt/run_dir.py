@@ -20,7 +20,6 @@ SIDES: tuple[SideName, SideName] = ("src", "tgt")
 LATEST = Path("runs") / "latest"
 _PART = ".part"  # ends the names of folders that hold what is not whole
 _LEFT_OVER = (f".*{_PART}", ".prepare.*", ".tokens.*")
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LARGEST = 2**28  # bytes of a file that is read at once; a small archive may hold an endless one, as a hole
 
 
@@ -119,7 +118,7 @@ def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         mend = "free some space: what was whole before is whole still"
         raise UserError(f"{path}: cannot be written ({error.strerror}); {mend}") from None

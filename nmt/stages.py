@@ -12,7 +12,7 @@ from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
 from nmt.errors import ConfigError
-from nmt.run_dir import SIDES, RunDir, remove, write_text
+from nmt.run_dir import SIDES, SPLITS, RunDir, remove, write_text
 
 Say = Callable[[str], None]
 
@@ -32,7 +32,11 @@ def claim(config: Config, overwrite: bool) -> RunDir:
     """
     run = RunDir(Path(config.run_dir))
     if run.config.exists() and not run.prepare_report.exists():
-        _refuse_foreign(run)
+        try:
+            load_config(run.config)
+        except ConfigError:
+            told = "is of something else, and would be replaced; give another run_dir"
+            raise ConfigError(f"{run.config}: {told}") from None
     if overwrite:
         find_sources(config)  # before anything is deleted for a training that cannot begin
         _clear(run)
@@ -41,13 +45,6 @@ def claim(config: Config, overwrite: bool) -> RunDir:
         raise ConfigError(f"{run.path}: {told}; {_MEND}")
     write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
     return run
-
-
-def _refuse_foreign(run: RunDir) -> None:
-    try:
-        load_config(run.config)
-    except ConfigError:
-        raise ConfigError(f"{run.config}: is of something else, and would be replaced; give another run_dir") from None
 
 
 def _clear(run: RunDir) -> None:
@@ -97,7 +94,7 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
     report = prepare(config, run)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
-    say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in ("train", "dev", "test")))
+    say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in SPLITS))
 
 
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:

@@ -6,7 +6,7 @@ Strings in, numbers out. BLEU and chrF lie between 0 and 100, more is better; TE
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -26,8 +26,6 @@ _HALF_WIDTH = str.maketrans(
     | {"。": ".", "｡": ".", "“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "—": "--", "―": "--"}
 )
 _SPACE_AT_PUNCTUATION = re.compile(r"\s+(?=[^\w\s])|(?<=[^\w\s])\s+")
-_ELLIPSIS = re.compile(r"\.{3,}")
-_DASH = re.compile(r"-{2,}")
 
 _HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HAS_HAN = re.compile(f"[{_HAN}]")
@@ -46,7 +44,7 @@ def fold_width(line: str) -> str:
     half-width twin, and a space between letters or digits is text.
     """
     folded = _SPACE_AT_PUNCTUATION.sub("", line.translate(_HALF_WIDTH))
-    return _DASH.sub("--", _ELLIPSIS.sub("...", folded))
+    return re.sub("-{2,}", "--", re.sub(r"\.{3,}", "...", folded))
 
 
 class WidthBLEU(BLEU):
@@ -147,8 +145,8 @@ def check_hypotheses(hypotheses: Lines, references: Lines) -> list[str]:
     Raises DataError where the counts differ, or where most hypotheses but not the references are segmented.
     """
     check_counts(hypotheses, references)
-    found = (doubt(hypotheses, references) for doubt in (_segmented, _blank, _not_chinese, _same))
-    return list(filter(None, found))
+    looks = (_segmented, _blank, _not_chinese, _same)
+    return [doubt for look in looks for doubt in look(hypotheses, references)]
 
 
 def segmented_share(lines: Iterable[str]) -> float:
@@ -161,39 +159,35 @@ def segmented_share(lines: Iterable[str]) -> float:
     return sum(spaced) / len(spaced) if spaced else 0.0
 
 
-def _segmented(hypotheses: Lines, references: Lines) -> str:
+def _segmented(hypotheses: Lines, references: Lines) -> Iterator[str]:
     share, usual = segmented_share(hypotheses), segmented_share(references)
-    if share <= max(_NOTABLE, 2 * usual):
-        return ""
     told = f"{share:.0%} of the hypothesis lines are segmented by spaces ({usual:.0%} of the reference)"
     message = f"{told}, which BLEU's zh tokenizer and chrF hide but a reader sees; join the Chinese tokens first"
-    if share > 0.5:
+    if share > max(0.5, 2 * usual):
         raise DataError(message)
-    return message
+    if share > max(_NOTABLE, 2 * usual):
+        yield message
 
 
-def _blank(hypotheses: Lines, references: Lines) -> str:
+def _blank(hypotheses: Lines, references: Lines) -> Iterator[str]:
     pairs = enumerate(zip(hypotheses, references, strict=True), start=1)
     numbers = [number for number, (ours, theirs) in pairs if not ours.strip() and theirs.strip()]
-    if not numbers:
-        return ""
-    return f"{len(numbers)} of {_lines(len(hypotheses))} of hypothesis are blank, first line {numbers[0]}"
+    if numbers:
+        yield f"{len(numbers)} of {_lines(len(hypotheses))} of hypothesis are blank, first line {numbers[0]}"
 
 
-def _not_chinese(hypotheses: Lines, references: Lines) -> str:
+def _not_chinese(hypotheses: Lines, references: Lines) -> Iterator[str]:
     both = zip(hypotheses, references, strict=True)
     chinese = [ours for ours, theirs in both if ours.strip() and _HAS_HAN.search(theirs)]
     foreign = sum(not _HAS_HAN.search(line) for line in chinese)
-    if foreign <= _NOTABLE * len(chinese):
-        return ""
-    told = f"{foreign} of {_lines(len(chinese))} of hypothesis have no Chinese character though their reference has"
-    return f"{told}; check that the hypothesis is the translation and not the source"
+    if foreign > _NOTABLE * len(chinese):
+        told = f"{foreign} of {_lines(len(chinese))} of hypothesis have no Chinese character though their reference has"
+        yield f"{told}; check that the hypothesis is the translation and not the source"
 
 
-def _same(hypotheses: Lines, references: Lines) -> str:
-    if list(hypotheses) != list(references):
-        return ""
-    return "hypothesis and reference are the same text; check that the hypothesis is not the reference itself"
+def _same(hypotheses: Lines, references: Lines) -> Iterator[str]:
+    if list(hypotheses) == list(references):
+        yield "hypothesis and reference are the same text; check that the hypothesis is not the reference itself"
 
 
 def _lines(count: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from nmt.evaluate.checks import Check, check, format_checks
 from nmt.evaluate.metrics import Lines, Score, by_metric, check_hypotheses, format_scores, score, to_json
-from nmt.evaluate.significance import Comparison, check_gate, compare, format_comparisons
+from nmt.evaluate.significance import Comparison, compare, format_comparisons
 
 About = Mapping[str, Any]
 
@@ -31,10 +31,6 @@ class Evaluation:
         compared = {"comparisons": by_metric(self.comparisons)} if self.comparisons else {}
         checks = {each.kind: {"translation": each.translation, "reference": each.reference} for each in self.checks}
         return to_json(self.scores, {**self.about, "warnings": self.warnings, **compared, "checks": checks})
-
-    def gate(self, floors: Mapping[str, float], below_baseline: bool) -> None:
-        """Raise GateError where a score is under its floor or, if asked, significantly under the baseline's."""
-        check_gate(self.scores, floors, self.comparisons if below_baseline else ())
 
 
 def evaluate(

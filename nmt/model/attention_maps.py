@@ -3,7 +3,7 @@
 Shapes: B pairs, S source and T target positions, H heads.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class AttentionMaps:
 @torch.no_grad()
 def attention_maps(model: Transformer, src: Tensor, tgt_in: Tensor) -> AttentionMaps:
     """Give the weights with which `model`, without dropout, reads src [B,S] and tgt_in [B,T]."""
-    with _evaluating(model), _watched(module for module in model.modules() if isinstance(module, Attend)) as seen:
+    with _watched(model) as seen:
         model.decode_states(tgt_in, model.encode(src))
     of_decoder = seen[len(model.encoder) :]  # each of its layers looks at the past, then at the source
     return AttentionMaps(*map(torch.stack, (seen[: len(model.encoder)], of_decoder[::2], of_decoder[1::2])))
@@ -43,27 +43,20 @@ def attention_weights(q: Tensor, k: Tensor, bias: Tensor | None) -> Tensor:
 
 
 @contextmanager
-def _watched(modules: Iterable[Attend]) -> Iterator[list[Tensor]]:
-    """Collect the weights of every call of the modules, in the order of the calls."""
+def _watched(model: nn.Module) -> Iterator[list[Tensor]]:
+    """Switch dropout off, and collect the weights of every call of the model's attention, in the order of the calls."""
     seen: list[Tensor] = []
 
     def see(_module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Tensor | None]) -> None:
         q, k, _values, bias = inputs
         seen.append(attention_weights(q, k, bias))
 
-    handles = [module.register_forward_pre_hook(see) for module in modules]
-    try:
-        yield seen
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-@contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
+    handles = [each.register_forward_pre_hook(see) for each in model.modules() if isinstance(each, Attend)]
     training = model.training
     model.eval()
     try:
-        yield
+        yield seen
     finally:
         model.train(training)
+        for handle in handles:
+            handle.remove()

@@ -95,18 +95,13 @@ def world(device_name: str) -> Iterator[World]:
 
     with _all_alive():
         store, rank, _ = next(rendezvous("env://", timeout=_ALONE))
-        store = PrefixStore(_attempt(), store)
+        # On one machine, processes that torchrun starts again use the same store; in it they would find where the ones
+        # before them listened. Machines count for themselves, and get new stores.
+        attempt = os.environ["TORCHELASTIC_RESTART_COUNT"] if os.environ.get("GROUP_WORLD_SIZE") == "1" else ""
+        store = PrefixStore(attempt, store)
         distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_ALONE)
     try:
         group = distributed.new_group(timeout=_ANSWER_WITHIN)
-        yield World(distributed.get_rank(), distributed.get_world_size(), device, group)
+        yield World(rank, size, device, group)
     finally:
         distributed.destroy_process_group()
-
-
-def _attempt() -> str:
-    """A name for processes that torchrun started at once: on one machine, those it starts again use the same store.
-
-    They would find in it where the ones before them listened. Machines count for themselves, and get new stores.
-    """
-    return os.environ["TORCHELASTIC_RESTART_COUNT"] if os.environ.get("GROUP_WORLD_SIZE") == "1" else ""

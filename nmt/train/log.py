@@ -22,30 +22,29 @@ class Log:
     def __init__(self, run: RunDir, total: int, start: int, silent: bool = False, tensorboard: bool = False) -> None:
         """`total` updates of which `start` are done; records of later updates (of a lost attempt) are dropped."""
         self.run, self.silent = run, silent
-        self._bar: tqdm[Any] | None = None
+        hidden = silent or not sys.stderr.isatty()
+        self._bar: tqdm[Any] = tqdm(total=total, initial=start, unit="update", dynamic_ncols=True, disable=hidden)
         self._board: Any = None
         if silent:
             return
         run.path.mkdir(parents=True, exist_ok=True)
         _forget_after(run, start)
-        if sys.stderr.isatty():
-            self._bar = tqdm(total=total, initial=start, unit="update", dynamic_ncols=True, file=sys.stderr)
         if tensorboard:
-            self._board = _tensorboard(run, start)
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError:
+                raise ConfigError("train.tensorboard=true needs TensorBoard; pip install 'nmt[tensorboard]'") from None
+            self._board = SummaryWriter(run.tensorboard, purge_step=start + 1)
 
     def say(self, text: str) -> None:
         """One line for people."""
-        if self.silent:
-            return
-        self._keep(text)
-        if self._bar is not None:
-            self._bar.write(text, file=sys.stderr)
-        else:
-            print(text, file=sys.stderr, flush=True)  # noqa: T201 - stderr is where people are told
+        if not self.silent:
+            self._keep(text)
+            tqdm.write(text, file=sys.stderr)  # above the bar, if there is one
 
     def progress(self, text: str) -> None:
         """Where training stands: behind the bar if there is one, else a line."""
-        if self._bar is None:
+        if self._bar.disable:
             self.say(text)
         else:
             self._keep(text)
@@ -67,21 +66,19 @@ class Log:
 
     def advance(self) -> None:
         """Move the bar, if there is one, by an update."""
-        if self._bar is not None:
-            self._bar.update()
+        self._bar.update()
 
     def close(self) -> None:
         """End the bar and flush TensorBoard."""
-        for shown in (self._bar, self._board):
-            if shown is not None:
-                shown.close()
+        self._bar.close()
+        if self._board is not None:
+            self._board.close()
 
 
 def _forget_after(run: RunDir, update: int) -> None:
-    try:
-        lines = run.metrics.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-    except FileNotFoundError:
+    if not run.metrics.exists():
         return
+    lines = run.metrics.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     kept = []
     for line in lines:
         with suppress(ValueError, KeyError, TypeError, RecursionError):  # a line cut short by a crash is dropped
@@ -89,11 +86,3 @@ def _forget_after(run: RunDir, update: int) -> None:
                 kept.append(line)
     if len(kept) < len(lines):
         write_text(run.metrics, "".join(kept))
-
-
-def _tensorboard(run: RunDir, start: int) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise ConfigError("train.tensorboard=true needs TensorBoard; pip install 'nmt[tensorboard]'") from None
-    return SummaryWriter(run.tensorboard, purge_step=start + 1)

@@ -1,7 +1,6 @@
 """Where training stands; with the weights and the optimizer's state, all that resuming needs."""
 
-import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from nmt.corpus.batching import Position
@@ -16,17 +15,12 @@ class Progress:
     position: Position = field(default_factory=Position)
     seconds: float = 0.0
     best: str = ""  # the checkpoint that scored best
-    best_score: float = math.nan
+    best_score: float | None = None
     since_best: int = 0  # validations
     health: Health = field(default_factory=Health)
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain values; NaN as None."""
-        return asdict(self) | {"best_score": None if math.isnan(self.best_score) else self.best_score}
-
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Progress":
-        """Undo `as_json`."""
-        score = math.nan if values["best_score"] is None else values["best_score"]
+        """Undo `asdict`."""
         position, health = Position(**values["position"]), Health(**values.get("health", {}))
-        return cls(**values | {"position": position, "best_score": score, "health": health})
+        return cls(**values | {"position": position, "health": health})

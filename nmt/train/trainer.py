@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -48,9 +48,8 @@ class Trainer:
         self.origin = origin(config, run)
         warnings = self._resume()  # first of all: it notices files of the run that have changed
         self.corpus = ParallelCorpus(run.store("train"), self.fingerprints)
-        lengths = self.corpus.lengths
-        self.fitting = fitting(lengths, config.model.max_length)
-        self.lengths = lengths[self.fitting]
+        self.fitting = fitting(self.corpus.lengths, config.model.max_length)
+        self.lengths = self.corpus.lengths[self.fitting]
         if len(self.fitting) == 0:
             raise DataError(f"{run.store('train')}: no pair is shorter than model.max_length={config.model.max_length}")
         self.validator = Validator(config, run, self.src, self.tgt, precision)
@@ -120,7 +119,7 @@ class Trainer:
             if self._better(score):
                 self.progress = replace(self.progress, best=marked.name, best_score=score)
         elif self.progress.best and not ours.is_dir():
-            self.progress = replace(self.progress, best="", best_score=math.nan)
+            self.progress = replace(self.progress, best="", best_score=None)
             return [f"{ours}: the best checkpoint has vanished; the best from now on takes its place"]
         elif self.progress.best and self.world.leads:  # it may have been saved, but not yet marked
             checkpoint.mark_best(self.run, ours)
@@ -243,7 +242,9 @@ class Trainer:
                 self.validator.keep(name, translations)
                 self._judge(name, scores)
             self.progress = replace(self.progress, seconds=self.progress.seconds + time.monotonic() - start)
-            folder = self._save(name, scores)
+            meta = Meta(self.progress.update, self.fingerprints, scores, asdict(self.progress), self.origin)
+            weights, training = checkpoint.parameters_of(self.model), self.updater.state()
+            folder = checkpoint.save(self.run, name, weights, meta, training)
             if self.progress.best == name or not len(self.validator):
                 checkpoint.mark_best(self.run, folder)
             checkpoint.prune(self.run, self._kept())
@@ -268,12 +269,9 @@ class Trainer:
 
     def _better(self, score: float) -> bool:
         best = self.progress.best_score
-        is_better = score < best if self.config.train.early_stop == "loss" else score > best
-        return is_better or (math.isnan(best) and not math.isnan(score))
-
-    def _save(self, name: str, scores: dict[str, float]) -> Path:
-        meta = Meta(self.progress.update, self.fingerprints, scores, self.progress.as_json(), self.origin)
-        return checkpoint.save(self.run, name, checkpoint.parameters_of(self.model), meta, self.updater.state())
+        if best is None:
+            return not math.isnan(score)
+        return score < best if self.config.train.early_stop == "loss" else score > best
 
     def _kept(self) -> list[Path]:
         newest = [*self._planned()[-self.config.train.keep :], *checkpoint.steps(self.run)[-1:]]
@@ -317,8 +315,7 @@ class Trainer:
         finally:
             checkpoint.put_weights(self.model, trained, self.run.checkpoints)
         better = self._better(scores[train.early_stop])
-        verdict = "better" if better else "no better"
-        self.log.say(f"the average of {len(members)} checkpoints is {verdict} than the best")
+        self.log.say(f"the average of {len(members)} checkpoints is {'' if better else 'no '}better than the best")
         if better:
             meta = Meta(self.progress.update, self.fingerprints, scores, origin=self.origin)
             checkpoint.mark_best(self.run, checkpoint.save(self.run, name, mean, meta))

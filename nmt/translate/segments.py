@@ -18,10 +18,11 @@ def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def _split(text: str, fits: Callable[[str], bool], level: int) -> Iterator[str]:
-    if fits(text):
+    if len(text) == 1 or fits(text):
         yield text
-    elif level == len(_BOUNDARIES):
-        yield from _halves(text, fits)
+    elif level == len(_BOUNDARIES):  # a word without end is halved until it fits; one character always does
+        yield from _split(text[: len(text) // 2], fits, level)
+        yield from _split(text[len(text) // 2 :], fits, level)
     else:
         parts = filter(None, re.split(_BOUNDARIES[level], text))
         for part in map(str.strip, parts) if level == 0 else _pack(parts, fits):
@@ -37,13 +38,3 @@ def _pack(parts: Iterable[str], fits: Callable[[str], bool]) -> Iterator[str]:
             packed = ""
         packed += part
     yield packed.strip()
-
-
-def _halves(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
-    """Cut a word without end in the middle until it fits (one character always does)."""
-    if len(text) == 1 or fits(text):
-        yield text
-    else:
-        middle = len(text) // 2
-        yield from _halves(text[:middle], fits)
-        yield from _halves(text[middle:], fits)
