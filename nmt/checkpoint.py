@@ -9,7 +9,6 @@ and the number of updates. `average-00012000/` is the mean of several; it has no
 
 import hashlib
 import json
-import re
 import shutil
 import zipfile
 from collections.abc import Sequence
@@ -22,10 +21,9 @@ import torch
 from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
-from nmt.run_dir import SIDES, RunDir, read_bytes, read_json, remove, replacing, write_json, write_text
+from nmt.run_dir import CHECKPOINT, SIDES, RunDir, read_bytes, read_json, remove, replacing, write_json, write_text
 
 FORMAT = 1
-_NAME = re.compile(r"(step|average)-(\d{8})")
 WEIGHTS, TRAINING, META = "model.safetensors", "training.pt", "meta.json"
 
 Weights = dict[str, Tensor]  # by the parameters' names
@@ -154,15 +152,6 @@ def put_weights(model: nn.Module, weights: Weights, origin: Path) -> None:
         tensor.copy_(weights[key])
 
 
-def steps(run: RunDir) -> list[Path]:
-    """Every `step-…` folder, oldest first."""
-    return _folders(run, "step")
-
-
-def _folders(run: RunDir, kind: str) -> list[Path]:
-    return sorted(path for path in run.checkpoints.glob(f"{kind}-*") if _NAME.fullmatch(path.name))
-
-
 def set_aside(folder: Path) -> None:
     """Rename a checkpoint that is of no use, so that it is taken for one no more."""
     aside = folder.with_name(f"{folder.name}.damaged")
@@ -182,12 +171,12 @@ def best(run: RunDir) -> Path | None:
     except (OSError, UnicodeDecodeError, ModelError):
         return None
     folder = run.checkpoints / name
-    return folder if _NAME.fullmatch(name) and folder.is_dir() else None
+    return folder if CHECKPOINT.fullmatch(name) and folder.is_dir() else None
 
 
 def prune(run: RunDir, keep: Sequence[Path]) -> None:
     """Delete every checkpoint but those in `keep` and the best."""
-    for folder in sorted({*_folders(run, "step"), *_folders(run, "average")} - {*keep, best(run)}):
+    for folder in sorted({*run.steps(), *run.averages()} - {*keep, best(run)}):
         remove(folder)
 
 

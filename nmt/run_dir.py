@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 SideName = Literal["src", "tgt"]
 SIDES: tuple[SideName, SideName] = ("src", "tgt")
 LATEST = Path("runs") / "latest"
+CHECKPOINT = re.compile(r"(step|average)-(\d{8})")  # the name of one's folder
 _PART = ".part"  # ends the names of folders that hold what is not whole
 _LEFT_OVER = (f".*{_PART}", ".prepare.*", ".tokens.*")
 _LARGEST = 2**28  # bytes of a file that is read at once; a small archive may hold an endless one, as a hole
@@ -53,6 +55,17 @@ class RunDir:
     def store(self, split: Split) -> Path:
         """Encoded pairs of one split."""
         return self.path / "store" / split
+
+    def steps(self) -> list[Path]:
+        """Every `step-…` checkpoint, oldest first."""
+        return self._saved("step")
+
+    def averages(self) -> list[Path]:
+        """Every `average-…` checkpoint, oldest first."""
+        return self._saved("average")
+
+    def _saved(self, kind: str) -> list[Path]:
+        return sorted(path for path in self.checkpoints.glob(f"{kind}-*") if CHECKPOINT.fullmatch(path.name))
 
 
 @contextmanager

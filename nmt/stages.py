@@ -6,7 +6,6 @@ from typing import Any
 
 import yaml
 
-from nmt.checkpoint import steps
 from nmt.config import Config, dump, load_config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
@@ -40,7 +39,7 @@ def claim(config: Config, overwrite: bool) -> RunDir:
     if overwrite:
         find_sources(config)  # before anything is deleted for a training that cannot begin
         _clear(run)
-    elif steps(run) and run.config.exists() and (differing := _differences(load_config(run.config), config)):
+    elif run.steps() and run.config.exists() and (differing := _differences(load_config(run.config), config)):
         told = f"was trained with another configuration ({'; '.join(differing)})"
         raise ConfigError(f"{run.path}: {told}; {_MEND}")
     write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
@@ -70,7 +69,7 @@ def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
     """Run `prepare` if its results are missing or stale. A trained run keeps the text that it was trained on."""
     if is_current(config, run):
         return
-    if steps(run):
+    if run.steps():
         say(f"{run.path}: its corpora have changed or are gone; it goes on with the text as it was prepared")
     else:
         run_prepare(config, run, say)
@@ -78,13 +77,13 @@ def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
 
 def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
     """Run `build-vocab` if its results are missing or stale. A trained run keeps its vocabularies."""
-    if not steps(run) and not vocabularies_are_current(config, run):
+    if not run.steps() and not vocabularies_are_current(config, run):
         run_build_vocab(config, run, say)
 
 
 def _refuse_if_trained(run: RunDir, stage: str) -> None:
     """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
-    if steps(run):
+    if run.steps():
         raise ConfigError(f"{run.path}: {stage} would replace what its checkpoints were trained on; {_MEND}")
 
 

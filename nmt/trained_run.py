@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from nmt.checkpoint import steps
 from nmt.config import Config, load_config
 from nmt.errors import ConfigError, ModelError
 from nmt.run_dir import LATEST, RunDir, refuse_strange, write_text
@@ -11,7 +10,7 @@ from nmt.run_dir import LATEST, RunDir, refuse_strange, write_text
 
 def remember(run: RunDir) -> None:
     """Make this the run that `nmt translate` takes when none is named, once it has a checkpoint."""
-    if steps(run):
+    if run.steps():
         write_text(LATEST, f"{run.path}\n")
 
 

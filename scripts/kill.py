@@ -117,7 +117,7 @@ def kill_often(run: RunDir, kills: int, updates: int, chance: Random) -> None:
 
 def outcome(run: RunDir) -> dict[str, Any]:
     """All that a training leaves for its user, as bytes and values, without times."""
-    last = checkpoint.steps(run)[-1]
+    last = run.steps()[-1]
     progress = dict(checkpoint.read_meta(last).progress)
     del progress["seconds"]
     files = [last / checkpoint.WEIGHTS, last / checkpoint.TRAINING, run.best, *sorted(run.validation.iterdir())]

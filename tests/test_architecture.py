@@ -112,7 +112,8 @@ def test_only_the_command_line_prints(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["nmt.cli", "nmt.evaluate.metrics", "nmt.evaluate.significance", "nmt.evaluate.report"]
+    "module",
+    ["nmt.cli", "nmt.stages", "nmt.evaluate.metrics", "nmt.evaluate.significance", "nmt.evaluate.report"],
 )
 def test_torch_is_not_loaded_by(module: str) -> None:
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"

@@ -65,7 +65,7 @@ def test_overwrite_deletes_nothing_for_a_training_that_cannot_begin(world: tuple
     run = train(tiny_config(data, folder, *short(*world)))
     with pytest.raises(DataError, match="no such folder"):
         stages.claim(tiny_config(data / "gone", folder, *short(*world)), overwrite=True)
-    assert checkpoint.steps(run)
+    assert run.steps()
 
 
 def test_a_configuration_of_something_else_is_not_replaced(world: tuple[Path, Path], tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_trained_run_goes_on_where_its_corpora_are_gone(world: tuple[Path, Pat
     stages.ensure_vocabularies(config, run, lambda _: None)
     longer = tiny_config(data, folder, *short(*world), "train.updates=6")
     Trainer(longer, run, World(0, 1, load_translator(config, run).decoder.device)).train()
-    assert checkpoint.steps(run)[-1].name == checkpoint.step_name(6)
+    assert run.steps()[-1].name == checkpoint.step_name(6)
 
 
 def test_another_configuration_is_refused_by_key_unless_it_only_says_how_to_go_on(world: tuple[Path, Path]) -> None:
@@ -103,9 +103,9 @@ def test_another_configuration_is_refused_by_key_unless_it_only_says_how_to_go_o
     other = tiny_config(*world, *short(*world), "model.d_ff=32", "train.seed=9")
     with pytest.raises(ConfigError, match=r"model.d_ff: 64 → 32; train.seed: 1 → 9"):
         stages.claim(other, overwrite=False)
-    assert checkpoint.steps(run)
+    assert run.steps()
     stages.claim(other, overwrite=True)
-    assert not checkpoint.steps(run)
+    assert not run.steps()
     assert load_config(run.config) == other
 
 

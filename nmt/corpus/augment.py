@@ -6,6 +6,7 @@ Each kind is made of a share of the pairs that it fits, chosen by their keys, an
 import re
 from collections.abc import Callable
 from functools import partial
+from hashlib import blake2b
 from random import Random
 from typing import NamedTuple
 
@@ -27,32 +28,36 @@ class Variant(NamedTuple):
     tgt: str
 
 
-Make = Callable[[SentencePair, Random], tuple[str, str] | None]  # None: the pair is not of the kind that this fits
+Make = Callable[[SentencePair, int], tuple[str, str] | None]  # of the pair and its key; None: it is not of that kind
 
 
 def variants(pair: SentencePair, key: int, shares: AugmentConfig) -> list[Variant]:
     """The variants of one pair: a function of its key."""
-    chance = Random(key)
-    drawn = ((kind, make(pair, chance)) for kind, make in _KINDS.items() if chance.random() < getattr(shares, kind))
+    asked = [(kind, share) for kind in _KINDS if (share := getattr(shares, kind))]
+    drawn = [(kind, _KINDS[kind](pair, key)) for kind, share in asked if _wins(key, kind, share)]
     return [Variant(kind, *made) for kind, made in drawn if made is not None and made != pair]
+
+
+def _wins(key: int, kind: str, share: float) -> bool:
+    """Whether a pair is in a kind's share. A key is random; a factor for each kind makes lots of their own of it."""
+    return key * _FACTORS[kind] % 2**60 < share * 2**60
 
 
 class Joiner:
     """Two whole sentences as one line: the kind that takes two pairs, given in the order of train."""
 
     def __init__(self, share: float) -> None:
-        self._share, self._before = share, SentencePair("", "")
+        self._share, self._before = share, ("", "")
 
-    def __call__(self, pair: SentencePair, key: int) -> list[Variant]:
-        """Join a pair with the one before, or do not."""
-        first, self._before = self._before, pair
-        whole = first.src.endswith((".", "!", "?")) and first.tgt.endswith(("。", "！", "？"))
-        if not whole or Random(key).random() >= self._share:
-            return []
-        return [Variant("joined", f"{first.src} {pair.src}", first.tgt + pair.tgt)]
+    def __call__(self, src: str, tgt: str, key: int) -> tuple[str, ...]:
+        """Join a pair with the one before: a Variant; or do not."""
+        before, self._before = self._before, (src, tgt)
+        whole = before[0].endswith((".", "!", "?")) and before[1].endswith(("。", "！", "？"))
+        joins = _wins(key, "joined", self._share) and whole
+        return Variant("joined", f"{before[0]} {src}", before[1] + tgt) if joins else ()
 
 
-def _recased(recase: Callable[[str], str], pair: SentencePair, _chance: Random) -> tuple[str, str]:
+def _recased(recase: Callable[[str], str], pair: SentencePair, _key: int) -> tuple[str, str]:
     masked = mask(pair.src)
     return masked.fill(recase(masked.text)), pair.tgt
 
@@ -61,19 +66,20 @@ def _title(text: str) -> str:
     return _LATIN_WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
 
 
-def _unpunctuated(pair: SentencePair, _chance: Random) -> tuple[str, str] | None:
+def _unpunctuated(pair: SentencePair, _key: int) -> tuple[str, str] | None:
     """Without the final mark; a question stays one in Chinese."""
     if pair.src.endswith(("...", "。")) or not pair.src.endswith((".", "!", "?")):
         return None
     return pair.src[:-1], pair.tgt.removesuffix("。")
 
 
-def _quoted(pair: SentencePair, _chance: Random) -> tuple[str, str] | None:
+def _quoted(pair: SentencePair, _key: int) -> tuple[str, str] | None:
     return None if '"' in pair.src or "“" in pair.tgt else (f'"{pair.src}"', f"“{pair.tgt}”")
 
 
-def _tagged(pair: SentencePair, chance: Random) -> tuple[str, str]:
+def _tagged(pair: SentencePair, key: int) -> tuple[str, str]:
     """With a span at an end, as a mention, an emoji or an address stands there."""
+    chance = Random(key)
     span = chance.choice(PLACEHOLDERS)
     if chance.random() < 0.3:
         return f"{span} {pair.src}", f"{span} {pair.tgt}"
@@ -81,12 +87,13 @@ def _tagged(pair: SentencePair, chance: Random) -> tuple[str, str]:
     return f"{pair.src}{space}{span}", f"{pair.tgt}{space}{span}"
 
 
-def _renumbered(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
+def _renumbered(pair: SentencePair, key: int) -> tuple[str, str] | None:
     """With another number in the place of one that stands in digits on both sides."""
     ours, theirs = _NUMBER.findall(pair.src), _NUMBER_IN_CHINESE.findall(pair.tgt)
     shared = [number for number in ours if ours.count(number) == theirs.count(number) == 1 and number not in "01"]
     if not shared:
         return None
+    chance = Random(key)
     old = chance.choice(shared)
     is_year = len(old) == 4 and _YEARS[0] <= int(old) <= _YEARS[1]
     low, high = _YEARS if is_year else (max(2, 10 ** (len(old) - 1)), 10 ** len(old) - 1)
@@ -98,12 +105,12 @@ def _renumbered(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
     return _NUMBER.sub(exchange, pair.src), _NUMBER_IN_CHINESE.sub(exchange, pair.tgt)
 
 
-def _masked(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
-    return mask_pair(*pair, chance.randrange(len(PLACEHOLDERS)))
+def _masked(pair: SentencePair, key: int) -> tuple[str, str] | None:
+    return mask_pair(*pair, key % len(PLACEHOLDERS))
 
 
-def _masked_numbers(pair: SentencePair, chance: Random) -> tuple[str, str] | None:
-    return mask_pair(*pair, chance.randrange(len(PLACEHOLDERS)), numbers=True)
+def _masked_numbers(pair: SentencePair, key: int) -> tuple[str, str] | None:
+    return mask_pair(*pair, key % len(PLACEHOLDERS), numbers=True)
 
 
 _KINDS: dict[str, Make] = {"masked": _masked, "masked_numbers": _masked_numbers, "tagged": _tagged}
@@ -113,3 +120,5 @@ _KINDS |= {
     "title": partial(_recased, _title),
 }
 _KINDS |= {"renumbered": _renumbered, "unpunctuated": _unpunctuated, "quoted": _quoted}
+# Odd, and far apart from each other, so that who wins in one kind is no likelier to win in another.
+_FACTORS = {kind: int.from_bytes(blake2b(kind.encode(), digest_size=8).digest()) | 1 for kind in (*_KINDS, "joined")}

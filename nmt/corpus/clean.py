@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple, Self
+from itertools import chain
+from typing import Any, Self
 
 from nmt.config import AugmentConfig, Config
-from nmt.corpus.augment import Variant, variants
+from nmt.corpus.augment import variants
 from nmt.corpus.dedupe import pair_key, side_key
 from nmt.corpus.filters import FILTERS, RAW_FILTERS, Filter, Limits, failed
 from nmt.corpus.lines import SentencePair
@@ -16,20 +17,10 @@ from nmt.text.normalize import normalize
 from nmt.text.script import is_traditional
 from nmt.text.typography import repair
 
-
-class Clean(NamedTuple):
-    """A pair that passed the filters, as train wants it, with the number of its corpus and its keys."""
-
-    corpus: int
-    key: int
-    src_key: int
-    tgt_key: int
-    src: str
-    tgt: str
-    given: str  # the target as it was before its typography was mended: a test's reference is nobody's to mend
-    variants: tuple[Variant, ...]
-
-
+# A pair that passed the filters: the number of its corpus, the keys of the pair, of its source and of its target, and
+# the columns that `_finish` makes of it. Plain values, since processes pass on no others as fast.
+Clean = tuple[int, int, int, int, str]
+Numbered = tuple[int, str, str]  # a pair as it was read, after the number of its corpus
 Outcomes = Counter[tuple[int, str]]  # how many pairs of which corpus were "read", or failed which rule
 
 
@@ -62,13 +53,15 @@ class Cleaner:
         """Normalise and make keys as this one does, but keep every pair, and as it is."""
         return replace(self, raw_filters={}, filters={}, mend=False, augment=AugmentConfig(masked=0))
 
-    def __call__(self, chunk: Iterable[tuple[int, SentencePair]]) -> tuple[Outcomes, list[Clean]]:
-        """Clean pairs, each with the number of its corpus."""
+    def __call__(self, chunk: Iterable[Numbered]) -> tuple[Outcomes, list[Clean]]:
+        """Clean pairs."""
         outcomes: Outcomes = Counter()
         kept: list[Clean] = []
-        for corpus, raw in chunk:
+        src_language, tgt_language = self.limits.languages
+        for corpus, src, tgt in chunk:
             outcomes[corpus, "read"] += 1
-            pair = SentencePair(*map(self._normalize, raw, self.limits.languages))
+            raw = SentencePair(src, tgt)
+            pair = SentencePair(self._normalize(src, src_language), self._normalize(tgt, tgt_language))
             if rule := failed(raw, self.raw_filters, self.limits) or failed(pair, self.filters, self.limits):
                 outcomes[corpus, rule] += 1
             else:
@@ -76,10 +69,14 @@ class Cleaner:
         return outcomes, kept
 
     def _finish(self, corpus: int, pair: SentencePair) -> Clean:
-        mended = SentencePair(pair.src, repair(pair.tgt) if self.mend else pair.tgt)
+        """Its columns: source, target, target before its typography was mended, and of each variant kind and sides.
+
+        A test's reference is nobody's to mend.
+        """
+        mended = SentencePair(pair.src, repair(pair.tgt)) if self.mend else pair
         key = pair_key(mended, self.seed)
-        made = tuple(variants(mended, key, self.augment))
-        return Clean(corpus, key, side_key(pair.src), side_key(pair.tgt), *mended, pair.tgt, made)
+        columns = [*mended, pair.tgt, *chain.from_iterable(variants(mended, key, self.augment))]
+        return corpus, key, side_key(pair.src), side_key(pair.tgt), "\t".join(columns)  # no sentence holds a tab
 
     def _normalize(self, text: str, language: str) -> str:
         """Normalised, and Traditional characters made Simplified where that is asked for."""

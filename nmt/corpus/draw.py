@@ -3,7 +3,6 @@
 import heapq
 from typing import NamedTuple
 
-from nmt.corpus.clean import Clean
 from nmt.run_dir import Split
 
 _LARGEST_SHARE = 10  # a split gets at most one pair in this many
@@ -28,10 +27,10 @@ class Draw:
         self._room = _SPARE * sum(asked.values())
         self._lots: list[tuple[int, int, int]] = []  # a heap of (-key, src_key, tgt_key)
 
-    def enter(self, pair: Clean) -> None:
+    def enter(self, key: int, src_key: int, tgt_key: int) -> None:
         """Take part; equal pairs may enter once."""
         self._entered += 1
-        lot = (-pair.key, pair.src_key, pair.tgt_key)
+        lot = (-key, src_key, tgt_key)
         if len(self._lots) < self._room:
             heapq.heappush(self._lots, lot)
         elif self._lots and lot > self._lots[0]:

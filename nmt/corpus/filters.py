@@ -95,7 +95,7 @@ def wrong_script(pair: SentencePair, limits: Limits) -> bool:
 
 def control(pair: SentencePair, limits: Limits) -> bool:
     """Whether there are control characters (but tabs and line ends), private-use or noncharacters: damage."""
-    return any(not side.isprintable() and _CONTROL.search(side) is not None for side in pair)
+    return not "".join(pair).isprintable() and any(_CONTROL.search(side) for side in pair)
 
 
 def mojibake(pair: SentencePair, limits: Limits) -> bool:
@@ -105,7 +105,8 @@ def mojibake(pair: SentencePair, limits: Limits) -> bool:
 
 def markup(pair: SentencePair, limits: Limits) -> bool:
     """Whether HTML tags or entities are left."""
-    return any(_MARKUP.search(side) for side in pair if "<" in side or "&" in side)
+    text = "".join(pair)
+    return ("<" in text or "&" in text) and any(_MARKUP.search(side) for side in pair)
 
 
 def stage_note(pair: SentencePair, limits: Limits) -> bool:
@@ -120,7 +121,10 @@ def traditional(pair: SentencePair, limits: Limits) -> bool:
 
 def failed(pair: SentencePair, filters: Mapping[str, Filter], limits: Limits) -> str | None:
     """Name the first rule that drops the pair, if one does."""
-    return next((name for name, drops in filters.items() if drops(pair, limits)), None)
+    for name, drops in filters.items():
+        if drops(pair, limits):
+            return name
+    return None
 
 
 def _han(text: str) -> int:

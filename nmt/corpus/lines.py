@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -21,6 +22,7 @@ from typing import IO, Any, NamedTuple, cast
 from nmt.errors import DataError
 from nmt.run_dir import replacing
 
+_BLOCK = 2**14  # bytes of a file that are decoded at a time
 LONGEST_LINE = 2**22  # bytes; split into words, it is some hundred times as large
 MOST_UNZIPPED = 2**36  # bytes of one .gz: several times the largest open English–Chinese corpus
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -42,28 +44,49 @@ def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
     Raises DataError for a missing file, a damaged .gz or one of more than `most` bytes unzipped, a line that is too
     long, or bytes that are not UTF-8 (by line and byte offset).
     """
-    return decode_lines(_opened(path, most), path)
+    number = offset = 0  # of the lines and bytes before the block
+    for block in _blocks(path, most):
+        lines: Iterable[str] | None = _split(block) if offset else None  # the first may have a mark
+        if lines is None:
+            lines = decode_lines(bounded_lines(BytesIO(block), path, number), path, before=(number, offset))
+        yield from lines
+        number += block.count(b"\n")
+        offset += len(block)
 
 
-def bounded_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+def _split(block: bytes) -> list[str] | None:
+    """The lines of a block, or None if one of them needs a closer look."""
+    if len(block) > LONGEST_LINE or not block.endswith(b"\n"):
+        return None
+    try:
+        return block.decode().replace("\r\n", "\n")[:-1].split("\n")
+    except UnicodeDecodeError:
+        return None
+
+
+def bounded_lines(file: IO[bytes], path: Path, before: int = 0) -> Iterator[bytes]:
     """Give the lines of an open file with their ends, each as soon as it is there. Raises DataError for an endless one.
 
-    `path` is what to call the file.
+    `path` is what to call the file, `before` how many of its lines came before.
     """
-    for number, raw in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
+    for number, raw in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), before + 1):
         if len(raw) > LONGEST_LINE:
             raise DataError(f"{path}:{number}: a line of more than {LONGEST_LINE:,} bytes; is this text, line by line?")
         yield raw
 
 
-def decode_lines(raw_lines: Iterable[bytes], path: Path, errors: str = "strict") -> Iterator[str]:
+def decode_lines(
+    raw_lines: Iterable[bytes], path: Path, errors: str = "strict", before: tuple[int, int] = (0, 0)
+) -> Iterator[str]:
     """Decode lines as they come; `path` is what to call them; `errors` as for bytes.decode.
+
+    `before`: how many lines and bytes came before.
 
     Raises DataError for bytes that are not UTF-8, unless `errors` makes them something else.
     UTF-16 is refused even where invalid bytes are to be replaced: hardly anything would be left of it.
     """
-    offset = 0
-    for number, raw in enumerate(raw_lines, 1):
+    offset = before[1]
+    for number, raw in enumerate(raw_lines, before[0] + 1):
         text = raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw
         if not text:
             break  # a byte-order mark, and nothing else
@@ -124,15 +147,17 @@ def open_text(path: Path) -> IO[str]:
     return path.open("w", encoding="utf-8", newline="\n")
 
 
-def _opened(path: Path, most: int) -> Iterator[bytes]:
+def _blocks(path: Path, most: int) -> Iterator[bytes]:
+    """A file's bytes, whole lines at a time."""
     left = most if path.suffix == ".gz" else math.inf
     try:
         with _open(path) as file:
-            for raw in bounded_lines(file, path):
-                left -= len(raw)
+            while block := file.read(_BLOCK):
+                block += b"" if block.endswith(b"\n") else file.readline(LONGEST_LINE + 1)
+                left -= len(block)
                 if left < 0:
                     raise DataError(f"{path}: more than {most:,} bytes unzipped; if it is meant, raise data.max_bytes")
-                yield raw
+                yield block
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -7,16 +7,15 @@ second deals the staged pairs out to train, dev and test. Only keys are remember
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmt.config import Config
-from nmt.corpus.augment import Joiner, Variant
+from nmt.corpus.augment import Joiner
 from nmt.corpus.clean import Clean, Cleaner
 from nmt.corpus.draw import Draw
-from nmt.corpus.lines import SentencePair, open_text, read_lines, writing_pairs
+from nmt.corpus.lines import open_text, read_lines, writing_pairs
 from nmt.corpus.parallel import map_chunks
 from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
 from nmt.errors import DataError, UserError
@@ -85,8 +84,8 @@ def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
 
 
 def _read(sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int) -> Iterator[Clean]:
-    numbered = ((number, pair) for number, source in enumerate(sources) for pair in source.pairs())
-    for outcomes, kept in map_chunks(cleaner, numbered, workers, size=lambda item: sum(map(len, item[1]))):
+    numbered = ((number, src, tgt) for number, source in enumerate(sources) for src, tgt in source.pairs())
+    for outcomes, kept in map_chunks(cleaner, numbered, workers, size=lambda item: len(item[1]) + len(item[2])):
         for (number, outcome), count in outcomes.items():
             ledger[number][outcome] += count
         yield from kept
@@ -95,9 +94,9 @@ def _read(sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers
 def _copy(pairs: Pairs, write: Write) -> set[int]:
     """Write a split that was given, and collect its sentences' keys."""
     keys: set[int] = set()
-    for pair in pairs:
-        write(pair.src, pair.tgt)
-        keys |= {pair.src_key, pair.tgt_key}
+    for _, _, src_key, tgt_key, columns in pairs:
+        write(*columns.split("\t")[:2])
+        keys |= {src_key, tgt_key}
     return keys
 
 
@@ -105,30 +104,28 @@ def _select(pairs: Pairs, held_out: set[int], draw: Draw, deduplicate: bool, led
     """Drop what stands in a split that was given, and duplicates; enter the rest in the draw."""
     seen: set[int] = set()
     for pair in pairs:
-        if pair.src_key in held_out or pair.tgt_key in held_out:
-            ledger[pair.corpus][_OVERLAP] += 1
-        elif pair.key not in seen:
-            seen.add(pair.key)
-            draw.enter(pair)
+        corpus, key, src_key, tgt_key, _ = pair
+        if src_key in held_out or tgt_key in held_out:
+            ledger[corpus][_OVERLAP] += 1
+        elif key not in seen:
+            seen.add(key)
+            draw.enter(key, src_key, tgt_key)
             yield pair
         elif deduplicate:
-            ledger[pair.corpus]["duplicate"] += 1
+            ledger[corpus]["duplicate"] += 1
         else:
             yield pair
 
 
 def _stage(pairs: Pairs, path: Path) -> None:
     with open_text(path) as file:
-        for pair in pairs:
-            *plain, made = pair
-            file.write("\t".join([*map(str, plain), *chain.from_iterable(made)]) + "\n")  # no sentence holds a tab
+        file.writelines("\t".join(map(str, pair)) + "\n" for pair in pairs)
 
 
 def _staged(path: Path) -> Iterator[Clean]:
     for line in read_lines(path):
-        corpus, key, src_key, tgt_key, src, tgt, given, *made = line.split("\t")
-        varied = tuple(map(Variant, made[::3], made[1::3], made[2::3]))
-        yield Clean(int(corpus), int(key), int(src_key), int(tgt_key), src, tgt, given, varied)
+        corpus, key, src_key, tgt_key, columns = line.split("\t", 4)
+        yield int(corpus), int(key), int(src_key), int(tgt_key), columns
 
 
 def _deal(
@@ -137,20 +134,22 @@ def _deal(
     """Write each pair to the split that it won, or else to train, with its variants, unless it is held out."""
     winners = draw.winners()
     held_out = held_out.union(*(winner[1:] for winner in winners.values()))
-    for pair in pairs:
-        if won := winners.pop(pair.key, None):
-            ledger[pair.corpus][won.split] += 1
-            write[won.split](pair.src, pair.given)
-        elif pair.src_key in held_out or pair.tgt_key in held_out:
-            ledger[pair.corpus][_OVERLAP] += 1
+    for corpus, key, src_key, tgt_key, columns in pairs:
+        src, tgt, given, *varied = columns.split("\t")
+        if won := winners.pop(key, None):
+            ledger[corpus][won.split] += 1
+            write[won.split](src, given)
+        elif src_key in held_out or tgt_key in held_out:
+            ledger[corpus][_OVERLAP] += 1
         else:
-            ledger[pair.corpus]["kept"] += 1
-            ledger[pair.corpus][_MENDED] += pair.tgt != pair.given
-            for _ in range(weights[pair.corpus]):
-                write["train"](pair.src, pair.tgt)
-            for kind, src, tgt in chain(pair.variants, join(SentencePair(pair.src, pair.tgt), pair.key)):
-                ledger[pair.corpus][_VARIED + kind] += 1
+            ledger[corpus]["kept"] += 1
+            ledger[corpus][_MENDED] += tgt != given
+            for _ in range(weights[corpus]):
                 write["train"](src, tgt)
+            varied += join(src, tgt, key)
+            for kind, *pair in zip(*[iter(varied)] * 3, strict=True):
+                ledger[corpus][_VARIED + kind] += 1
+                write["train"](*pair)
 
 
 def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[str, Any]:

@@ -16,22 +16,21 @@ _INVISIBLE = re.compile(
 # Some 30 combining marks in a row are more than any language needs (UAX #15, Stream-Safe Text Format); to sort
 # thousands of them, as NFC has to, takes minutes.
 _MOST_MARKS = 30
-_SPACES = re.compile(r"\s+")
 _STRAIGHT = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"'})
 # U+2581 stands for a space in several tokenizers, so it cannot stand for itself.
-_RESERVED = str.maketrans({"\u2581": "_"})
+_RESERVED = "\u2581"
 
 
 def normalize(text: str, language: str) -> str:
     """One line in NFC without invisible characters; white space is single spaces, none at the ends."""
+    if not text.isprintable():  # no invisible character is
+        text = _INVISIBLE.sub("", text)
     if not text.isascii():
         # NFC comes second: what stood on both sides of an invisible character may now combine
-        text = unicodedata.normalize("NFC", _without_heaps(_INVISIBLE.sub("", text))).translate(_RESERVED)
+        text = unicodedata.normalize("NFC", _without_heaps(text)).replace(_RESERVED, "_")
         if language != "zh":
             text = text.translate(_STRAIGHT)
-    elif not text.isprintable():
-        text = _INVISIBLE.sub("", text)
-    return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def _without_heaps(text: str) -> str:

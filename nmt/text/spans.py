@@ -91,7 +91,8 @@ def mask(text: str, numbers: bool = False) -> Masked:
 
 def mask_pair(src: str, tgt: str, first: int, numbers: bool = False) -> tuple[str, str] | None:
     """Replace what stands once on each side, in both alike, numbered from `first` on. None: there is nothing."""
-    ours, theirs = Counter(find(src, numbers)), Counter(find(tgt, numbers))
+    ours = Counter(find(src, numbers))
+    theirs = Counter(find(tgt, numbers)) if ours else ours
     shared = [span for span, count in ours.items() if count == theirs[span] == 1]
     if not shared:
         return None

@@ -28,6 +28,8 @@ _PROTECTED = re.compile(
     r"|(?<![A-Za-z\d])[:;=][’'-]?[)(DPp3|\\](?!\w)|(?<!\S)<3(?!\w)|\^[_.-]?\^"  # emoticons
     rf"|!=|\?\?=|::|:=|[{_WORD}{_SIGN}]"  # operators, and our own marks
 )
+_PROTECTABLE = re.compile(f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]")  # one of these is in every protected span
+_HIDDEN = re.compile(f"[{_WORD}{_SIGN}]")
 _ABBREVIATION = re.compile(r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$")
 _HAS_HAN = re.compile(f"[{HAN}]")
 _IS_CHINESE = re.compile(f"[{CHINESE}]")
@@ -65,11 +67,11 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
         spans.append(match[0])
         return _WORD if match[0][0].isalnum() and match[0][-1].isalnum() else _SIGN
 
-    line = _PROTECTED.sub(hide, text)
+    line = _PROTECTED.sub(hide, text) if _PROTECTABLE.search(text) else text
     while (mended := _mended(line, spacing)) != line:  # every change makes marks wider or spaces fewer: it ends
         line = mended
     hidden = iter(spans)
-    return re.sub(f"[{_WORD}{_SIGN}]", lambda _: next(hidden), line)
+    return _HIDDEN.sub(lambda _: next(hidden), line) if spans else line
 
 
 def check(text: str, spacing: Spacing = "keep") -> list[Finding]:
@@ -94,11 +96,15 @@ def _next_letter(text: str, start: int) -> int:
 
 
 def _mended(line: str, spacing: Spacing) -> str:
-    for pattern, replacement in _RULES:
-        line = pattern.sub(replacement, line)
+    found = set(line)
+    for marks, (pattern, replacement) in _MARKED_RULES:
+        if not marks.isdisjoint(found):
+            line = pattern.sub(replacement, line)
+            found = set(line)
     if '"' in line:
         line = _quotes(line)
-    line = _SPACES.sub("", line)
+    if not _GAPS.isdisjoint(found):
+        line = _SPACES.sub("", line)
     if spacing != "keep":
         line = _BETWEEN_SCRIPTS.sub("" if spacing == "none" else " ", line)
     return line
@@ -176,6 +182,10 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(r"(?<![.?!\s])(\.|[?!]+)(?=[\s\"”’）]*$)"), _last),
     (re.compile(rf"(?<![A-Za-z\d])'([^']*[{HAN}][^']*)'(?![A-Za-z\d])"), r"‘\1’"),
 )
+# Beside each rule the characters without which it has nothing to do: most lines need few of the rules.
+_MARKS = (".。…", "-", "–—", "・•‧", "<", "(", "()", ",;:?!", ",;:?!", ".", ".", ".?!", "'")
+_MARKED_RULES = tuple(zip(map(frozenset, _MARKS), _RULES, strict=True))
+_GAPS = frozenset(" \t\xa0\u3000")
 _SPACES = re.compile(
     rf"(?<=[{HAN}]){_GAP}+(?=[{HAN}])"
     rf"|{_GAP}+(?=[{_STOPS}{_OPENS}{_CLOSES}])|(?<=[{_STOPS}{_OPENS}{_CLOSES}]){_GAP}+(?!{_GAP}|$)"

@@ -86,7 +86,7 @@ class Trainer:
         """Take up the last whole checkpoint; damaged ones after it are set aside. Gives a warning for each."""
         damaged: list[tuple[Path, str]] = []
         warnings: list[str] = []
-        for folder in reversed(checkpoint.steps(self.run)):
+        for folder in reversed(self.run.steps()):
             try:
                 read = (checkpoint.read_meta(folder), checkpoint.load_weights(folder), checkpoint.load_training(folder))
             except FormatError:
@@ -200,11 +200,11 @@ class Trainer:
     def _good(self) -> list[Path]:
         """The checkpoints after which a sound update shows that they are good, oldest first."""
         sound = checkpoint.step_name(self.progress.health.sound)
-        return [path for path in checkpoint.steps(self.run) if path.name < sound]
+        return [path for path in self.run.steps() if path.name < sound]
 
     def _go_back(self, good: list[Path]) -> None:
         """Set aside what is not good, so that training resumes from what is, and translates with it."""
-        for folder in checkpoint.steps(self.run)[len(good) :]:
+        for folder in self.run.steps()[len(good) :]:
             checkpoint.set_aside(folder)
         if good and checkpoint.best(self.run) is None:
             checkpoint.mark_best(self.run, good[-1])
@@ -274,13 +274,13 @@ class Trainer:
         return score < best if self.config.train.early_stop == "loss" else score > best
 
     def _kept(self) -> list[Path]:
-        newest = [*self._planned()[-self.config.train.keep :], *checkpoint.steps(self.run)[-1:]]
+        newest = [*self._planned()[-self.config.train.keep :], *self.run.steps()[-1:]]
         return [*newest, *self._good()[-1:], *self._best_steps()]
 
     def _planned(self) -> list[Path]:
         """The checkpoints that a run without interruptions has too, oldest first."""
         train = self.config.train
-        numbered = ((int(path.name.removeprefix("step-")), path) for path in checkpoint.steps(self.run))
+        numbered = ((int(path.name.removeprefix("step-")), path) for path in self.run.steps())
         due = (train.save_every, train.validate_every)
         return [path for update, path in numbered if update == train.updates or any(update % n == 0 for n in due)]
 
@@ -291,7 +291,7 @@ class Trainer:
             return []
         sign = -1 if train.early_stop == "loss" else 1
         scored: list[tuple[float, Path]] = []
-        for path in checkpoint.steps(self.run):
+        for path in self.run.steps():
             with suppress(ModelError):  # a damaged one is of no use here, and named where it is needed
                 if scores := checkpoint.read_meta(path).scores:
                     scored.append((sign * scores[train.early_stop], path))

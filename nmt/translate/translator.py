@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from nmt.checkpoint import best, load_weights, put_weights, read_meta, steps
+from nmt.checkpoint import best, load_weights, put_weights, read_meta
 from nmt.config import Config, SearchConfig
 from nmt.errors import ModelError
 from nmt.model.device import Precision, resolve_device, resolve_precision
@@ -181,7 +181,7 @@ def _load_best(run: RunDir, warn: Callable[[str], None]) -> tuple[Path, dict[str
     marked = best(run)
     if marked is None and run.best.exists():
         warn(f"{run.best}: names a checkpoint that is not there; taking the last whole one")
-    candidates = [*([marked] if marked else []), *reversed(steps(run))]
+    candidates = [*([marked] if marked else []), *reversed(run.steps())]
     problem = f"{run.path}: no trained model here; run nmt train, or name a run with --model"
     for folder in candidates:
         try:

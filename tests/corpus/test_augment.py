@@ -78,8 +78,9 @@ def test_without_shares_nothing_is_added() -> None:
 def test_sentences_are_joined_with_the_one_before() -> None:
     join = Joiner(1)
     first, second, title = SentencePair("Go.", "走。"), SentencePair("Stay!", "留！"), SentencePair("Title", "标题")
-    assert join(first, 1) == []
-    assert [tuple(variant) for variant in join(second, 2)] == [("joined", "Go. Stay!", "走。留！")]
-    assert [variant.src for variant in join(title, 3)] == ["Stay! Title"]
-    assert join(first, 4) == []  # what ends without a mark is no sentence
-    assert Joiner(0)(first, 1) == Joiner(0)(second, 1) == []
+    assert join(*first, 1) == ()
+    assert join(*second, 2) == ("joined", "Go. Stay!", "走。留！")
+    assert join(*title, 3)[1] == "Stay! Title"
+    assert join(*first, 4) == ()  # what ends without a mark is no sentence
+    never = Joiner(0)
+    assert never(*first, 1) == never(*second, 1) == ()

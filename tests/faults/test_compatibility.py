@@ -34,12 +34,12 @@ def test_the_run_translates_as_it_did(kept: Path) -> None:
 def test_the_run_is_gone_on_with(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = RunDir(Path(shutil.copytree(kept / "run", tmp_path / "run")))
-    update = checkpoint.read_meta(checkpoint.steps(run)[-1]).update
+    update = checkpoint.read_meta(run.steps()[-1]).update
     again = ["train", "--config", str(run.config), f"run_dir={run.path}", f"train.updates={update + 2}"]
     done = CliRunner().invoke(app, again)
     assert done.exit_code == 0, done.output
     assert f"resuming after update {update:,}" in done.stderr
-    assert checkpoint.read_meta(checkpoint.steps(run)[-1]).update == update + 2
+    assert checkpoint.read_meta(run.steps()[-1]).update == update + 2
 
 
 @every_version
@@ -53,7 +53,7 @@ def test_a_later_format_is_refused_and_left_alone(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = RunDir(Path(shutil.copytree(KEPT[-1] / "run", tmp_path / "run")))
-    folder = checkpoint.steps(run)[-1]
+    folder = run.steps()[-1]
     meta = json.loads((folder / checkpoint.META).read_text())
     del meta["seal"]
     later = {**meta, "format": checkpoint.FORMAT + 1, "something": "new"}

@@ -44,7 +44,7 @@ def test_another_number_of_data_workers_changes_no_byte(
 
 def test_a_checkpoint_says_what_made_it(corpus: Path, tmp_path: Path) -> None:
     runs = [train(tiny_config(corpus, tmp_path / name, "train.updates=2", "train.seed=7")) for name in ("a", "b")]
-    one, other = (checkpoint.read_meta(checkpoint.steps(run)[-1]).origin for run in runs)
+    one, other = (checkpoint.read_meta(run.steps()[-1]).origin for run in runs)
     assert one == other
     assert one["nmt"] == __version__
     assert one["python"] == platform.python_version()
@@ -56,7 +56,7 @@ def test_a_checkpoint_says_what_made_it(corpus: Path, tmp_path: Path) -> None:
     other_data = train(
         tiny_config(write_corpus(tmp_path / "corpus", train=50), tmp_path / "c", "train.updates=2", "train.seed=7")
     )
-    differing = checkpoint.read_meta(checkpoint.steps(other_data)[-1]).origin
+    differing = checkpoint.read_meta(other_data.steps()[-1]).origin
     assert {key for key, value in differing.items() if value != one[key]} == {"config", "data"}  # its path, its text
 
 

@@ -118,7 +118,7 @@ def test_patience_goes_on_where_it_stood(corpus: Path, tmp_path: Path, monkeypat
     )
     patient = ("train.updates=1000", "train.patience=3", "train.average=0")
     straight = train(tiny_config(corpus, tmp_path / "straight", *patient))
-    assert checkpoint.steps(straight)[-1].name == "step-00000040"
+    assert straight.steps()[-1].name == "step-00000040"
     config = tiny_config(corpus, tmp_path / "killed", *patient)
     apply = Updater.apply
     with monkeypatch.context() as patch:
@@ -135,7 +135,7 @@ def test_a_checkpoint_written_anew_is_there_even_if_the_process_was_killed_betwe
     whole: str, corpus: Path, tmp_path: Path
 ) -> None:
     run = train(tiny_config(corpus, tmp_path / "run"))
-    folder = checkpoint.steps(run)[-1]
+    folder = run.steps()[-1]
     before = outcome(run)
     work = folder.with_name(f".{folder.name}.abcdefgh.part")
     shutil.copytree(folder, work / folder.name)

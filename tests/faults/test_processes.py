@@ -85,7 +85,7 @@ def test_when_a_rank_dies_the_other_ends_and_one_process_goes_on_with_the_data(
         assert time.monotonic() - begun < WITHIN
     assert "nmt: another process of this training has ended or does not answer" in told
     assert "Traceback" not in told
-    last = checkpoint.steps(run)[-1]
+    last = run.steps()[-1]
     position = checkpoint.read_meta(last).progress["position"]
     config = tiny_config(corpus, run.path, *common, "train.updates=30", "train.accumulate=2")
     trainer = Trainer(config, run, World(0, 1, torch.device("cpu")))
@@ -125,7 +125,7 @@ def test_only_rank_0_writes_and_prints_and_a_signal_to_torchrun_saves(corpus: Pa
         process.communicate(timeout=WITHIN)
     assert "nmt: SIGTERM: saved after update" in log.read_text()
     assert [path.read_text() for path in tmp_path.glob("logs/*/*/1/std*.log")] == ["", ""]
-    assert checkpoint.steps(run)
+    assert run.steps()
 
 
 def until(look: object, seconds: float = 60) -> list[Path]:

@@ -117,7 +117,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_gives_the_same_again(
     damage: str, name: str, corpus: Path, tmp_path: Path, trained_20: RunDir
 ) -> None:
     run = RunDir(Path(shutil.copytree(trained_20.path, tmp_path / "run")))
-    damaged = checkpoint.steps(run)[-1] / name
+    damaged = run.steps()[-1] / name
     spoil(damaged, damage)
     done = nmt_train(*settings(corpus, run.path))
     assert done.exit_code == 0, done.output
@@ -133,7 +133,7 @@ def trained_20(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir
 
 
 def test_no_bit_of_meta_json_can_change_unnoticed(trained_20: RunDir, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(checkpoint.steps(trained_20)[-1], tmp_path / "step-00000020"))
+    folder = Path(shutil.copytree(trained_20.steps()[-1], tmp_path / "step-00000020"))
     path = folder / checkpoint.META
     data, meta = path.read_bytes(), checkpoint.read_meta(folder)
 
@@ -198,10 +198,10 @@ def test_a_damaged_checkpoint_in_the_middle_is_named_and_keeps_nothing_from_its_
     corpus: Path, tmp_path: Path
 ) -> None:
     run = train(tiny_config(corpus, tmp_path / "run", "train.updates=19"))
-    spoil(checkpoint.steps(run)[0] / checkpoint.WEIGHTS, "flip")
+    spoil(run.steps()[0] / checkpoint.WEIGHTS, "flip")
     done = nmt_train(*settings(corpus, run.path))
     assert done.exit_code == 0, done.output
-    assert f"{checkpoint.steps(run)[0] / checkpoint.WEIGHTS}: truncated or changed" in done.stderr
+    assert f"{run.steps()[0] / checkpoint.WEIGHTS}: truncated or changed" in done.stderr
     assert "no average is made" in done.stderr
 
 

@@ -52,7 +52,7 @@ def test_a_training_that_fails_names_its_last_good_checkpoint_and_goes_on_from_i
     assert failed.exit_code == 1
     last = failed.stderr.splitlines()[-1]
     assert last.startswith(f"nmt: {told}")
-    good = checkpoint.steps(run)[-1]
+    good = run.steps()[-1]
     assert f"the last good checkpoint is {good}; lower train.peak_lr" in last
     assert 20 <= int(good.name.removeprefix("step-")) <= 25
     mended = nmt_train(*common, "train.updates=30")
@@ -63,7 +63,7 @@ def test_a_training_that_fails_names_its_last_good_checkpoint_and_goes_on_from_i
 def test_a_training_that_fails_from_the_start_says_so_and_leaves_no_checkpoint(corpus: Path, tmp_path: Path) -> None:
     failed = nmt_train(*settings(corpus, tmp_path / "run", "train.peak_lr=1e30", "train.save_every=1"))
     assert failed.exit_code == 1
-    good = checkpoint.steps(RunDir(tmp_path / "run"))
+    good = RunDir(tmp_path / "run").steps()
     assert len(good) <= 1  # what the first update began with was sound
     assert ("there is no good checkpoint yet" in failed.stderr) != bool(good)
 

@@ -62,7 +62,7 @@ def the_rest(process: subprocess.Popen[str]) -> str:
 
 def outcome(run: RunDir) -> dict[str, Any]:
     """All that a training leaves for its user, as bytes and values, without times."""
-    last = checkpoint.steps(run)[-1]
+    last = run.steps()[-1]
     progress = dict(checkpoint.read_meta(last).progress)
     del progress["seconds"]
     best = checkpoint.best(run)

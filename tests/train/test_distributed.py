@@ -57,9 +57,7 @@ def test_two_ranks_equal_one_process_with_the_same_global_batch(corpus: Path, tm
     run(alone, tmp_path)
     run([*torchrun, "-m", "nmt", *settings, "run_dir=together"], tmp_path)
     assert losses(tmp_path / "together") == pytest.approx(losses(tmp_path / "alone"), rel=LOSS_TOLERANCE)
-    scores = [
-        checkpoint.read_meta(checkpoint.steps(RunDir(tmp_path / name))[-1]).scores for name in ("alone", "together")
-    ]
+    scores = [checkpoint.read_meta(RunDir(tmp_path / name).steps()[-1]).scores for name in ("alone", "together")]
     assert scores[1]["bleu"] == scores[0]["bleu"]
     assert scores[1] == pytest.approx(scores[0], rel=LOSS_TOLERANCE)
     weights = [

@@ -57,7 +57,7 @@ def test_a_run_stopped_at_any_update_and_resumed_is_bit_identical_to_a_straight_
         with pytest.raises(Interrupted) as stopped:
             train(config)
     assert stopped.value.exit_code == 143
-    assert checkpoint.steps(RunDir(tmp_path / "stopped"))[-1].name == checkpoint.step_name(update)
+    assert RunDir(tmp_path / "stopped").steps()[-1].name == checkpoint.step_name(update)
     resumed = train(config)
     assert_bit_identical(weights_at(straight, 20), weights_at(resumed, 20))
     progress = [
@@ -90,7 +90,7 @@ def test_a_finished_run_does_nothing_when_it_is_called_again(corpus: Path, tmp_p
     config = tiny_config(corpus, tmp_path / "run", "train.updates=13")
     run = train(config)
     before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file() and path != run.log}
-    assert checkpoint.read_meta(checkpoint.steps(run)[-1]).scores
+    assert checkpoint.read_meta(run.steps()[-1]).scores
     train(config)
     assert {path: path.read_bytes() for path in before} == before
 
@@ -115,7 +115,7 @@ def rewrite_meta(folder: Path, **changes: object) -> None:
 def test_a_checkpoint_of_a_later_format_is_refused_and_left_alone(corpus: Path, tmp_path: Path) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
-    folder = checkpoint.steps(run)[-1]
+    folder = run.steps()[-1]
     rewrite_meta(folder, format=2)
     with pytest.raises(FormatError, match="written in format 2, but this nmt reads 1"):
         Trainer(config, run, CPU)
@@ -184,7 +184,7 @@ def test_metrics_of_updates_that_were_lost_are_written_once_only(
         stop_at(13, patch)
         with pytest.raises(Interrupted):
             train(config)
-    for folder in checkpoint.steps(RunDir(tmp_path / "run"))[-1:]:
+    for folder in RunDir(tmp_path / "run").steps()[-1:]:
         (folder / checkpoint.WEIGHTS).write_bytes(b"damaged")
     run = train(config)
     updates = [json.loads(line)["update"] for line in run.metrics.read_text().splitlines() if '"train"' in line]
@@ -197,14 +197,14 @@ def test_a_damaged_last_checkpoint_is_named_and_the_one_before_is_taken(
 ) -> None:
     config = tiny_config(corpus, tmp_path / "run")
     run = train(config)
-    path = checkpoint.steps(run)[-1] / checkpoint.WEIGHTS
+    path = run.steps()[-1] / checkpoint.WEIGHTS
     spoil(path, damage)
     trainer = Trainer(config, run, CPU)
     assert trainer.progress.update == 10
     said = capsys.readouterr().err
     assert str(path) in said
     assert "trying the one before" in said
-    assert [folder.name for folder in checkpoint.steps(run)] == [checkpoint.step_name(10)]
+    assert [folder.name for folder in run.steps()] == [checkpoint.step_name(10)]
 
 
 class Exploit:
@@ -228,7 +228,7 @@ def test_no_pickle_is_executed_even_if_its_checksum_is_right(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
-    folder = checkpoint.steps(train(config))[-1]
+    folder = train(config).steps()[-1]
     monkeypatch.chdir(tmp_path)
     for name in (checkpoint.WEIGHTS, checkpoint.TRAINING):
         torch.save(Exploit(), folder / name)
@@ -244,7 +244,7 @@ def test_no_pickle_is_executed_even_if_its_checksum_is_right(
 def test_when_every_checkpoint_is_damaged_training_does_not_start_from_nothing(corpus: Path, tmp_path: Path) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
-    for folder in checkpoint.steps(run):
+    for folder in run.steps():
         spoil(folder / checkpoint.WEIGHTS, "truncate")
     with pytest.raises(ModelError, match="--overwrite"):
         Trainer(config, run, CPU)
@@ -272,7 +272,7 @@ def test_a_signal_saves_a_checkpoint_and_ends_with_its_code(
     with pytest.raises(Interrupted, match="saved after update 3") as stopped:
         train(config)
     assert stopped.value.exit_code == code
-    assert checkpoint.steps(RunDir(tmp_path / "run"))[-1].name == checkpoint.step_name(3)
+    assert RunDir(tmp_path / "run").steps()[-1].name == checkpoint.step_name(3)
 
 
 def test_early_stopping_waits_for_patience_and_stays_stopped(
@@ -285,10 +285,10 @@ def test_early_stopping_waits_for_patience_and_stays_stopped(
     )
     config = tiny_config(corpus, tmp_path / "run", "train.updates=1000", "train.patience=3", "train.average=0")
     run = train(config)
-    assert checkpoint.steps(run)[-1].name == checkpoint.step_name(50)
+    assert run.steps()[-1].name == checkpoint.step_name(50)
     assert checkpoint.best(run).name == checkpoint.step_name(20)  # type: ignore[union-attr]
     train(config)
-    assert checkpoint.steps(run)[-1].name == checkpoint.step_name(50)
+    assert run.steps()[-1].name == checkpoint.step_name(50)
 
 
 @pytest.mark.parametrize(("better", "best"), [(1.0, "average-00000020"), (9.0, "step-00000020")])
