@@ -176,7 +176,7 @@ def best(run: RunDir) -> Path | None:
 
 def prune(run: RunDir, keep: Sequence[Path]) -> None:
     """Delete every checkpoint but those in `keep` and the best."""
-    for folder in sorted({*run.steps(), *run.averages()} - {*keep, best(run)}):
+    for folder in sorted({*run.steps(), *run.steps("average")} - {*keep, best(run)}):
         remove(folder)
 
 

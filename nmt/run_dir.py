@@ -56,15 +56,8 @@ class RunDir:
         """Encoded pairs of one split."""
         return self.path / "store" / split
 
-    def steps(self) -> list[Path]:
-        """Every `step-…` checkpoint, oldest first."""
-        return self._saved("step")
-
-    def averages(self) -> list[Path]:
-        """Every `average-…` checkpoint, oldest first."""
-        return self._saved("average")
-
-    def _saved(self, kind: str) -> list[Path]:
+    def steps(self, kind: str = "step") -> list[Path]:
+        """Every `step-…` checkpoint (or of another kind: `average-…`), oldest first."""
         return sorted(path for path in self.checkpoints.glob(f"{kind}-*") if CHECKPOINT.fullmatch(path.name))
 
 

@@ -25,6 +25,7 @@ from random import Random
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 
 from nmt import checkpoint
@@ -172,9 +173,8 @@ def make_gz(folder: Path) -> list[Path]:
 
 def make_store(folder: Path) -> list[Path]:
     """Five pairs."""
-    write_store(
-        folder / "store", [([5, 6], [7]), ([8], [9, 4]), ([], [4]), ([4], [4]), ([5], [6])], (10, 10), ("a", "b")
-    )
+    src, tgt, lengths = map(np.array, ([5, 6, 8, 4, 5], [7, 9, 4, 4, 4, 6], [(2, 1), (1, 2), (0, 1), (1, 1), (1, 1)]))
+    write_store(folder / "store", [(src, tgt, lengths)], (10, 10), ("a", "b"))
     return [folder / "store" / name for name in ("src.ids", "tgt.ids", "offsets.npy", "meta.json")]
 
 

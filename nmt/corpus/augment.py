@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
 from random import Random
-from typing import NamedTuple
 
 from nmt.config import AugmentConfig
 from nmt.corpus.lines import SentencePair
@@ -20,14 +19,7 @@ _NUMBER_IN_CHINESE = re.compile(r"(?<![A-Za-z\d.,:/+#-])\d{1,4}(?![A-Za-z\d-]|[.
 _YEARS = (1800, 2050)
 
 
-class Variant(NamedTuple):
-    """A pair for train, and how it came about."""
-
-    kind: str
-    src: str
-    tgt: str
-
-
+Variant = tuple[str, str, str]  # how it came about, and its two sides
 Make = Callable[[SentencePair, int], tuple[str, str] | None]  # of the pair and its key; None: it is not of that kind
 
 
@@ -35,7 +27,7 @@ def variants(pair: SentencePair, key: int, shares: AugmentConfig) -> list[Varian
     """The variants of one pair: a function of its key."""
     asked = [(kind, share) for kind in _KINDS if (share := getattr(shares, kind))]
     drawn = [(kind, _KINDS[kind](pair, key)) for kind, share in asked if _wins(key, kind, share)]
-    return [Variant(kind, *made) for kind, made in drawn if made is not None and made != pair]
+    return [(kind, *made) for kind, made in drawn if made is not None and made != pair]
 
 
 def _wins(key: int, kind: str, share: float) -> bool:
@@ -49,12 +41,12 @@ class Joiner:
     def __init__(self, share: float) -> None:
         self._share, self._before = share, ("", "")
 
-    def __call__(self, src: str, tgt: str, key: int) -> tuple[str, ...]:
-        """Join a pair with the one before: a Variant; or do not."""
+    def __call__(self, src: str, tgt: str, key: int) -> Variant | tuple[()]:
+        """Join a pair with the one before; or do not."""
         before, self._before = self._before, (src, tgt)
         whole = before[0].endswith((".", "!", "?")) and before[1].endswith(("。", "！", "？"))
         joins = _wins(key, "joined", self._share) and whole
-        return Variant("joined", f"{before[0]} {src}", before[1] + tgt) if joins else ()
+        return ("joined", f"{before[0]} {src}", before[1] + tgt) if joins else ()
 
 
 def _recased(recase: Callable[[str], str], pair: SentencePair, _key: int) -> tuple[str, str]:
@@ -105,20 +97,14 @@ def _renumbered(pair: SentencePair, key: int) -> tuple[str, str] | None:
     return _NUMBER.sub(exchange, pair.src), _NUMBER_IN_CHINESE.sub(exchange, pair.tgt)
 
 
-def _masked(pair: SentencePair, key: int) -> tuple[str, str] | None:
-    return mask_pair(*pair, key % len(PLACEHOLDERS))
+def _masked(numbers: bool, pair: SentencePair, key: int) -> tuple[str, str] | None:
+    return mask_pair(*pair, key % len(PLACEHOLDERS), numbers)
 
 
-def _masked_numbers(pair: SentencePair, key: int) -> tuple[str, str] | None:
-    return mask_pair(*pair, key % len(PLACEHOLDERS), numbers=True)
+_KINDS: dict[str, Make] = {"masked": partial(_masked, False), "masked_numbers": partial(_masked, True)}
+_KINDS |= {"tagged": _tagged, "upper": partial(_recased, str.upper), "lower": partial(_recased, str.lower)}
+_KINDS |= {"title": partial(_recased, _title), "renumbered": _renumbered}
+_KINDS |= {"unpunctuated": _unpunctuated, "quoted": _quoted}
 
-
-_KINDS: dict[str, Make] = {"masked": _masked, "masked_numbers": _masked_numbers, "tagged": _tagged}
-_KINDS |= {
-    "upper": partial(_recased, str.upper),
-    "lower": partial(_recased, str.lower),
-    "title": partial(_recased, _title),
-}
-_KINDS |= {"renumbered": _renumbered, "unpunctuated": _unpunctuated, "quoted": _quoted}
 # Odd, and far apart from each other, so that who wins in one kind is no likelier to win in another.
 _FACTORS = {kind: int.from_bytes(blake2b(kind.encode(), digest_size=8).digest()) | 1 for kind in (*_KINDS, "joined")}

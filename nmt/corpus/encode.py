@@ -3,23 +3,29 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from nmt.config import Config
 from nmt.corpus.lines import read_lines
 from nmt.corpus.parallel import map_chunks
-from nmt.corpus.store import Block, EncodedPair, ParallelCorpus, block, write_blocks, write_store
+from nmt.corpus.store import Block, Ids, Int32, ParallelCorpus, write_store
 from nmt.errors import ConfigError, DataError, ModelError
-from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split, read_json, replacing, write_json
-from nmt.text.side import Side, load_side
+from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, read_json, replacing, write_json
+from nmt.text.side import load_side
 from nmt.text.spans import PLACEHOLDERS
-from nmt.text.tokenizers import SentencePiece, Tokenizer, load_tokenizer, train_sentencepiece
+from nmt.text.tokenizers import SentencePiece, load_tokenizer, train_sentencepiece
 from nmt.text.vocab import UNK, Vocab, build_vocab, is_marked
+
+Numbers = dict[str, int]  # of a side's tokens, in the order in which they appear
+Made = tuple[list[str], Int32, Int32]  # of some lines: the tokens, each once; all by their places there; a line's count
+_UNBOUNDED = (2**31, 2**31)  # tokens of each side
 
 
 def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
@@ -35,18 +41,22 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
     for group in _groups(config):
         if config.side(group[0]).tokenizer == "sentencepiece":
             _train_pieces(config, run, group)
+    _tokenizer.cache_clear()  # it may hold an older sentencepiece model from the same path
     with TemporaryDirectory(dir=run.path, prefix=".tokens.") as folder:
-        tokenized = {name: Path(folder) / name for name in SIDES}
-        counts = {name: _count(config, run, name, tokenized[name]) for name in SIDES}
-        _save_vocabs(config, run, counts)
+        numbers: tuple[Numbers, Numbers] = {}, {}
+        write_store(Path(folder) / "all", _numbered(config, run, numbers), _UNBOUNDED, ("", ""))
+        numbered = ParallelCorpus(Path(folder) / "all")
+        pairs = {split: sum(1 for _ in read_lines(run.text(split, config.src.language))) for split in SPLITS}
+        spans = dict(zip(SPLITS, pairwise(accumulate(pairs.values(), initial=0)), strict=True))
+        train, dev = (_counts(numbers, numbered.blocks(*spans[split])) for split in SPLITS[:2])
+        _save_vocabs(config, run, train)
         src, tgt = (load_side(config, run, name) for name in SIDES)
-        pairs = {"train": _encode_train(config, run, tokenized, src, tgt)}
-    for split in SPLITS[1:]:
-        texts = [read_lines(run.text(split, side.language)) for side in (src, tgt)]
-        encoded = zip(map(src.encode, texts[0]), map(tgt.encode, texts[1]), strict=True)
-        pairs[split] = _write_split(run, split, encoded, src, tgt)
+        sizes, prints = (len(src.vocab), len(tgt.vocab)), (src.fingerprint(), tgt.fingerprint())
+        encoders = _Encoder(src.vocab, numbers[0]), _Encoder(tgt.vocab, numbers[1])
+        for split in SPLITS:
+            write_store(run.store(split), _encoded(encoders, numbered.blocks(*spans[split])), sizes, prints)
     report: dict[str, Any] = {"fingerprint": _fingerprint(config, run), "pairs": pairs}
-    report |= {name: _describe(side, run) for name, side in zip(SIDES, (src, tgt), strict=True)}
+    report |= {"src": _describe(src.vocab, dev[0]), "tgt": _describe(tgt.vocab, dev[1])}
     write_json(run.vocab_report, report)
     return report
 
@@ -77,47 +87,64 @@ def _groups(config: Config) -> list[tuple[SideName, ...]]:
 def _train_pieces(config: Config, run: RunDir, group: tuple[SideName, ...]) -> None:
     size = config.side(group[0]).vocab_size
     try:
-        text = chain.from_iterable(_cased(config, run, name) for name in group)
-        model = train_sentencepiece(text, size, _reserved(config))
+        model = train_sentencepiece(_cased(config, run, group), size, _reserved(config))
     except ConfigError as error:
         raise ConfigError(f"{group[0]}.{error}") from None
     for name in group:
         with replacing(run.pieces(name)) as part:
             part.write_bytes(model)
-    _tokenizer.cache_clear()  # it may hold an older model from the same path
 
 
-def _cased(config: Config, run: RunDir, name: SideName) -> Iterator[str]:
-    """Train text of one side, as its tokenizer sees it."""
-    side = config.side(name)
-    return (line.lower() if side.lowercase else line for line in read_lines(run.text("train", side.language)))
+_tokenizer = cache(load_tokenizer)  # each process loads its tokenizers once
 
 
-def _count(config: Config, run: RunDir, name: SideName, tokenized: Path) -> Counter[str]:
-    """Tokenise train once: the tokens go to the file `tokenized`, a space between two; gives their counts."""
-    side = config.side(name)
-    work = partial(_tokenize_chunk, side.tokenizer, run.pieces(name), side.lowercase)
-    counts: Counter[str] = Counter()
-    with tokenized.open("w", encoding="utf-8", newline="\n") as file:
-        lines = read_lines(run.text("train", side.language))
-        for text, chunk_counts in map_chunks(work, lines, config.prepare.workers, len):
-            file.write(text)
-            counts.update(chunk_counts)
-    return counts
+def _cased(config: Config, run: RunDir, group: tuple[SideName, ...]) -> Iterator[str]:
+    """Train text of some sides, as their tokenizer sees it."""
+    for side in map(config.side, group):
+        yield from (line.lower() if side.lowercase else line for line in read_lines(run.text("train", side.language)))
 
 
-_tokenizer = cache(load_tokenizer)  # each process loads its tokenizer once
+def _numbered(config: Config, run: RunDir, numbers: tuple[Numbers, Numbers]) -> Iterator[Block]:
+    """Tokenise every split, one after the other: each token once in `numbers`, and the pairs as numbers."""
+    sides = [(config.side(name).tokenizer, run.pieces(name), config.side(name).lowercase) for name in SIDES]
+    files = ([run.text(split, config.side(name).language) for name in SIDES] for split in SPLITS)
+    lines = chain.from_iterable(zip(*map(read_lines, pair), strict=True) for pair in files)
+    work = partial(_tokenize, sides)
+    for made in map_chunks(work, lines, config.prepare.workers, lambda pair: len(pair[0]) + len(pair[1])):
+        src, tgt = map(_renumbered, numbers, made)
+        yield src, tgt, np.stack([lengths for _, _, lengths in made], axis=1)
 
 
-def _tokenize_chunk(tokenizer: str, pieces: Path, lowercase: bool, lines: list[str]) -> tuple[str, Counter[str]]:
-    loaded: Tokenizer = _tokenizer(tokenizer, pieces)
-    rows = [loaded.encode(line.lower() if lowercase else line) for line in lines]  # prepare has normalised them
-    return "".join(" ".join(row) + "\n" for row in rows), Counter(chain.from_iterable(rows))
+def _renumbered(numbers: Numbers, made: Made) -> Ids:
+    return np.array([numbers.setdefault(token, len(numbers)) for token in made[0]], np.int32)[made[1]]
 
 
-def _save_vocabs(config: Config, run: RunDir, counts: dict[SideName, Counter[str]]) -> None:
+def _tokenize(sides: Sequence[tuple[str, Path, bool]], lines: list[tuple[str, str]]) -> list[Made]:
+    return [_made(*side, texts) for side, texts in zip(sides, zip(*lines, strict=True), strict=True)]
+
+
+def _made(tokenizer: str, pieces: Path, lowercase: bool, lines: Iterable[str]) -> Made:
+    encode = _tokenizer(tokenizer, pieces).encode
+    rows = [encode(line.lower() if lowercase else line) for line in lines]  # prepare has normalised them
+    tokens = list(chain.from_iterable(rows))
+    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+    return list(numbers), np.fromiter(map(numbers.__getitem__, tokens), np.int32), np.fromiter(map(len, rows), np.int32)
+
+
+def _counts(numbers: tuple[Numbers, Numbers], blocks: Iterable[Block]) -> list[Counter[str]]:
+    """How often each token stands in some pairs, by sides."""
+    totals = [np.zeros(len(tokens), np.int64) for tokens in numbers]
+    for *sides, _ in blocks:
+        for total, ids in zip(totals, sides, strict=True):
+            total += np.bincount(ids, minlength=len(total))
+    return [
+        Counter(dict(zip(*side, strict=True))) for side in zip(numbers, map(np.ndarray.tolist, totals), strict=True)
+    ]
+
+
+def _save_vocabs(config: Config, run: RunDir, counts: list[Counter[str]]) -> None:
     for group in _groups(config):
-        vocab = _vocab(config, run, group[0], sum((counts[name] for name in group), Counter()))
+        vocab = _vocab(config, run, group[0], sum((counts[SIDES.index(name)] for name in group), Counter()))
         for name in group:
             vocab.save(run.vocab(name))
 
@@ -136,45 +163,36 @@ def _reserved(config: Config) -> tuple[str, ...]:
     return PLACEHOLDERS if config.prepare.augment.protects else ()
 
 
-def _encode_train(config: Config, run: RunDir, tokenized: dict[SideName, Path], src: Side, tgt: Side) -> int:
-    """Encode what `_count` has tokenised, with all cores."""
-    sizes, prints = (len(src.vocab), len(tgt.vocab)), (src.fingerprint(), tgt.fingerprint())
-    work = partial(_encode_chunk, (run.vocab("src"), run.vocab("tgt")), prints)
-    lines = zip(read_lines(tokenized["src"]), read_lines(tokenized["tgt"]), strict=True)
-    blocks = map_chunks(work, lines, config.prepare.workers, lambda pair: len(pair[0]) + len(pair[1]))
-    return write_blocks(run.store("train"), blocks, sizes, prints)
+class _Encoder:
+    """Numbers of tokens to ids of a vocabulary, where a token may be several: it is spelled."""
+
+    def __init__(self, vocab: Vocab, tokens: Iterable[str]) -> None:
+        ids = [vocab.encode([token]) for token in tokens]
+        self._counts = np.fromiter(map(len, ids), np.int64)
+        self._starts = np.cumsum(self._counts) - self._counts
+        self._ids = np.fromiter(chain.from_iterable(ids), np.int32)
+
+    def __call__(self, numbers: Ids, lengths: Ids) -> tuple[Ids, Ids]:
+        """The ids of lines with `lengths` tokens, end to end, and how many each line has."""
+        counts = self._counts[numbers]
+        ends = np.append(0, np.cumsum(counts))
+        places = np.repeat(self._starts[numbers] - ends[:-1], counts) + np.arange(ends[-1])
+        return self._ids[places], np.diff(ends[np.append(0, np.cumsum(lengths))])
 
 
-@cache
-def _vocabs(paths: tuple[Path, Path], _prints: tuple[str, str]) -> tuple[Vocab, Vocab]:
-    return Vocab.load(paths[0]), Vocab.load(paths[1])
+def _encoded(encoders: tuple[_Encoder, _Encoder], blocks: Iterable[Block]) -> Iterator[Block]:
+    for *sides, lengths in blocks:
+        (src, ours), (tgt, theirs) = (encoders[i](sides[i], lengths[:, i]) for i in range(2))
+        yield src, tgt, np.stack([ours, theirs], axis=1)
 
 
-def _encode_chunk(paths: tuple[Path, Path], prints: tuple[str, str], lines: list[tuple[str, str]]) -> Block:
-    src, tgt = _vocabs(paths, prints)  # each process loads them once
-    pairs = [
-        (src.encode(ours.split(" ") if ours else []), tgt.encode(theirs.split(" ") if theirs else []))
-        for ours, theirs in lines
-    ]
-    return block(pairs, (len(src), len(tgt)))
-
-
-def _write_split(run: RunDir, split: Split, pairs: Iterable[EncodedPair], src: Side, tgt: Side) -> int:
-    sizes = (len(src.vocab), len(tgt.vocab))
-    return write_store(run.store(split), pairs, sizes, (src.fingerprint(), tgt.fingerprint()))
-
-
-def _describe(side: Side, run: RunDir) -> dict[str, Any]:
+def _describe(vocab: Vocab, dev: Counter[str]) -> dict[str, Any]:
     """Size of a vocabulary, and what it covers of dev's tokens; rates in percent, None where dev is empty."""
-    vocab = side.vocab
-    tokens = known = units = unknown = 0
-    for line in read_lines(run.text("dev", side.language)):
-        words = side.tokens(line)
-        ids = vocab.encode(words)
-        tokens += len(words)
-        known += sum(word in vocab.ids for word in words)
-        units += len(ids)
-        unknown += ids.count(UNK)
+    tokens = dev.total()
+    known = sum(count for word, count in dev.items() if word in vocab.ids)
+    encoded = [(vocab.encode([word]), count) for word, count in dev.items() if count]
+    units = sum(count * len(ids) for ids, count in encoded)
+    unknown = sum(count * ids.count(UNK) for ids, count in encoded)
     return {
         "size": len(vocab),
         "spelling": sum(map(is_marked, vocab.tokens)),

@@ -105,8 +105,7 @@ def mojibake(pair: SentencePair, limits: Limits) -> bool:
 
 def markup(pair: SentencePair, limits: Limits) -> bool:
     """Whether HTML tags or entities are left."""
-    text = "".join(pair)
-    return ("<" in text or "&" in text) and any(_MARKUP.search(side) for side in pair)
+    return any(_MARKUP.search(side) for side in pair if "<" in side or "&" in side)
 
 
 def stage_note(pair: SentencePair, limits: Limits) -> bool:
@@ -121,10 +120,7 @@ def traditional(pair: SentencePair, limits: Limits) -> bool:
 
 def failed(pair: SentencePair, filters: Mapping[str, Filter], limits: Limits) -> str | None:
     """Name the first rule that drops the pair, if one does."""
-    for name, drops in filters.items():
-        if drops(pair, limits):
-            return name
-    return None
+    return next((name for name, drops in filters.items() if drops(pair, limits)), None)
 
 
 def _han(text: str) -> int:

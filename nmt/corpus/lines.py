@@ -44,24 +44,7 @@ def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
     Raises DataError for a missing file, a damaged .gz or one of more than `most` bytes unzipped, a line that is too
     long, or bytes that are not UTF-8 (by line and byte offset).
     """
-    number = offset = 0  # of the lines and bytes before the block
-    for block in _blocks(path, most):
-        lines: Iterable[str] | None = _split(block) if offset else None  # the first may have a mark
-        if lines is None:
-            lines = decode_lines(bounded_lines(BytesIO(block), path, number), path, before=(number, offset))
-        yield from lines
-        number += block.count(b"\n")
-        offset += len(block)
-
-
-def _split(block: bytes) -> list[str] | None:
-    """The lines of a block, or None if one of them needs a closer look."""
-    if len(block) > LONGEST_LINE or not block.endswith(b"\n"):
-        return None
-    try:
-        return block.decode().replace("\r\n", "\n")[:-1].split("\n")
-    except UnicodeDecodeError:
-        return None
+    return decode_lines(_blocks(path, most), path)
 
 
 def bounded_lines(file: IO[bytes], path: Path, before: int = 0) -> Iterator[bytes]:
@@ -75,30 +58,29 @@ def bounded_lines(file: IO[bytes], path: Path, before: int = 0) -> Iterator[byte
         yield raw
 
 
-def decode_lines(
-    raw_lines: Iterable[bytes], path: Path, errors: str = "strict", before: tuple[int, int] = (0, 0)
-) -> Iterator[str]:
-    """Decode lines as they come; `path` is what to call them; `errors` as for bytes.decode.
-
-    `before`: how many lines and bytes came before.
+def decode_lines(blocks: Iterable[bytes], path: Path, errors: str = "strict") -> Iterator[str]:
+    """Decode blocks of whole lines as they come; `path` is what to call them; `errors` as for bytes.decode.
 
     Raises DataError for bytes that are not UTF-8, unless `errors` makes them something else.
     UTF-16 is refused even where invalid bytes are to be replaced: hardly anything would be left of it.
     """
-    offset = before[1]
-    for number, raw in enumerate(raw_lines, before[0] + 1):
-        text = raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw
-        if not text:
-            break  # a byte-order mark, and nothing else
-        if number == 1 and _looks_utf16(raw):
-            raise DataError(_undecodable(path, number, offset, raw))
+    lines = offset = 0  # before the block
+    for block in blocks:
+        marked = block.startswith(_BYTE_ORDER_MARK) and not offset
+        if marked and block == _BYTE_ORDER_MARK:
+            break
+        if not offset and _looks_utf16(first := block.partition(b"\n")[0]):
+            raise DataError(_undecodable(path, 1, 0, first))
         try:
-            line = text.decode(errors=errors)
+            text = block.decode(errors=errors)
         except UnicodeDecodeError as error:
-            start = offset + len(raw) - len(text) + error.start
-            raise DataError(_undecodable(path, number, start, raw)) from None
-        offset += len(raw)
-        yield line.removesuffix("\n").removesuffix("\r")
+            number, start = block.count(b"\n", 0, error.start), block.rfind(b"\n", 0, error.start) + 1
+            line = block[start:].partition(b"\n")[0]
+            raise DataError(_undecodable(path, lines + number + 1, offset + error.start, line)) from None
+        lines += block.count(b"\n")
+        offset += len(block)
+        whole = text[marked:] if text.endswith("\n") else f"{text[marked:]}\n"
+        yield from whole.replace("\r\n", "\n")[:-1].split("\n")
 
 
 def read_pairs(src: Path, tgt: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
@@ -149,25 +131,22 @@ def open_text(path: Path) -> IO[str]:
 
 def _blocks(path: Path, most: int) -> Iterator[bytes]:
     """A file's bytes, whole lines at a time."""
-    left = most if path.suffix == ".gz" else math.inf
+    lines, left = 0, most if path.suffix == ".gz" else math.inf
     try:
-        with _open(path) as file:
+        with cast(IO[bytes], gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file:
             while block := file.read(_BLOCK):
                 block += b"" if block.endswith(b"\n") else file.readline(LONGEST_LINE + 1)
                 left -= len(block)
                 if left < 0:
                     raise DataError(f"{path}: more than {most:,} bytes unzipped; if it is meant, raise data.max_bytes")
-                yield block
+                yield from bounded_lines(BytesIO(block), path, lines) if len(block) > LONGEST_LINE else (block,)
+                lines += block.count(b"\n")
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: damaged gzip file ({error}); fetch it again") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def _open(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
 def _undecodable(path: Path, number: int, offset: int, raw: bytes) -> str:

@@ -49,9 +49,11 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
             pairs = _read(sources[split], cleaner.for_test(), ledgers[split], settings.workers)
             held_out |= _copy(pairs, write[split])
         pairs = _read(sources["train"], cleaner, ledgers["train"], settings.workers)
-        _stage(_select(pairs, held_out, draw, settings.deduplicate, ledgers["train"]), staged)
+        with open_text(staged) as file:
+            selected = _select(pairs, held_out, draw, settings.deduplicate, ledgers["train"])
+            file.writelines("\t".join(map(str, pair)) + "\n" for pair in selected)
         weights = [source.weight for source in sources["train"]]
-        _deal(_staged(staged), draw, held_out, weights, Joiner(settings.augment.joined), write, ledgers["train"])
+        _deal(staged, draw, held_out, weights, Joiner(settings.augment.joined), write, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
     report = _report(sources, ledgers, draw) | {"fingerprint": stamp}
@@ -117,25 +119,16 @@ def _select(pairs: Pairs, held_out: set[int], draw: Draw, deduplicate: bool, led
             yield pair
 
 
-def _stage(pairs: Pairs, path: Path) -> None:
-    with open_text(path) as file:
-        file.writelines("\t".join(map(str, pair)) + "\n" for pair in pairs)
-
-
-def _staged(path: Path) -> Iterator[Clean]:
-    for line in read_lines(path):
-        corpus, key, src_key, tgt_key, columns = line.split("\t", 4)
-        yield int(corpus), int(key), int(src_key), int(tgt_key), columns
-
-
 def _deal(
-    pairs: Pairs, draw: Draw, held_out: set[int], weights: list[int], join: Joiner, write: Writes, ledger: Ledger
+    staged: Path, draw: Draw, held_out: set[int], weights: list[int], join: Joiner, write: Writes, ledger: Ledger
 ) -> None:
     """Write each pair to the split that it won, or else to train, with its variants, unless it is held out."""
     winners = draw.winners()
     held_out = held_out.union(*(winner[1:] for winner in winners.values()))
-    for corpus, key, src_key, tgt_key, columns in pairs:
-        src, tgt, given, *varied = columns.split("\t")
+    for line in read_lines(staged):
+        columns = line.split("\t")
+        corpus, key, src_key, tgt_key = map(int, columns[:4])
+        src, tgt, given, *varied = columns[4:]
         if won := winners.pop(key, None):
             ledger[corpus][won.split] += 1
             write[won.split](src, given)

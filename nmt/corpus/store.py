@@ -4,9 +4,8 @@ A store is a folder: `src.ids` and `tgt.ids` (all ids end to end), `offsets.npy`
 sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprints).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain, islice
 from pathlib import Path
 from typing import cast
 
@@ -18,10 +17,9 @@ from nmt.run_dir import SIDES, read_json, replacing, write_json
 
 Ids = npt.NDArray[np.integer]
 Int32 = npt.NDArray[np.int32]
-EncodedPair = tuple[list[int], list[int]]
 Sizes = tuple[int, int]  # of both vocabularies
-Block = tuple[bytes, bytes, bytes]  # of some pairs: source ids, target ids, and their counts, int32 [n, 2]
-_BLOCK = 4096  # pairs that are written at a time
+Block = tuple[Ids, Ids, Ids]  # of some pairs: source ids, target ids, end to end, and their counts [n, 2]
+_BLOCK = 4096  # pairs that are read at a time
 _DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
 
 
@@ -61,38 +59,32 @@ class ParallelCorpus:
             raise ModelError(f"{self._path}: its sentences overlap; run nmt build-vocab again")
         return cast(Int32, lengths.astype(np.int32))
 
+    def blocks(self, first: int, last: int) -> Iterator[Block]:
+        """The pairs from `first` to before `last`, some at a time."""
+        for start in range(first, last, _BLOCK):
+            offsets = self._offsets[start : min(start + _BLOCK, last) + 1]
+            src, tgt = (ids[offsets[0, i] : offsets[-1, i]] for i, ids in enumerate(self._ids))
+            yield src, tgt, np.diff(offsets, axis=0)
+
 
 def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:
     """Map a file of ids; an empty one cannot be mapped."""
     return np.memmap(path, dtype, "r") if path.stat().st_size else np.empty(0, dtype)
 
 
-def write_store(path: Path, pairs: Iterable[EncodedPair], vocab_sizes: Sizes, fingerprints: tuple[str, str]) -> int:
+def write_store(path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerprints: tuple[str, str]) -> int:
     """Write a store, whole or not at all; gives the number of pairs."""
-    source = iter(pairs)
-    blocks = iter(lambda: list(islice(source, _BLOCK)), [])
-    return write_blocks(path, (block(pairs, vocab_sizes) for pairs in blocks), vocab_sizes, fingerprints)
-
-
-def block(pairs: Sequence[EncodedPair], vocab_sizes: Sizes) -> Block:
-    """Some pairs, at least one, as a store holds them."""
-    dtype = _DTYPES[_width(vocab_sizes)]
-    src, tgt = (np.fromiter(chain.from_iterable(ids), dtype).tobytes() for ids in zip(*pairs, strict=True))
-    return src, tgt, np.array([(len(src), len(tgt)) for src, tgt in pairs], np.int32).tobytes()
-
-
-def write_blocks(path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerprints: tuple[str, str]) -> int:
-    """Write a store as `write_store` does, of what `block` gave."""
+    width = _width(vocab_sizes)
+    dtypes = {"src.ids": _DTYPES[width], "tgt.ids": _DTYPES[width], "lengths": np.int32}
     with replacing(path) as part:
         part.mkdir()
-        names = ("src.ids", "tgt.ids", "lengths")
         with ExitStack() as stack:
-            files = [stack.enter_context((part / name).open("wb")) for name in names]
+            files = [stack.enter_context((part / name).open("wb")) for name in dtypes]
             for each in blocks:
-                for file, data in zip(files, each, strict=True):
-                    file.write(data)
+                for file, dtype, data in zip(files, dtypes.values(), each, strict=True):
+                    file.write(data.astype(dtype).tobytes())
         count = _write_offsets(part)
-        meta = {"pairs": count, "dtype": _width(vocab_sizes)} | dict(zip(SIDES, fingerprints, strict=True))
+        meta = {"pairs": count, "dtype": width} | dict(zip(SIDES, fingerprints, strict=True))
         write_json(part / "meta.json", meta)
     return count
 

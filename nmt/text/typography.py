@@ -29,7 +29,6 @@ _PROTECTED = re.compile(
     rf"|!=|\?\?=|::|:=|[{_WORD}{_SIGN}]"  # operators, and our own marks
 )
 _PROTECTABLE = re.compile(f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]")  # one of these is in every protected span
-_HIDDEN = re.compile(f"[{_WORD}{_SIGN}]")
 _ABBREVIATION = re.compile(r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$")
 _HAS_HAN = re.compile(f"[{HAN}]")
 _IS_CHINESE = re.compile(f"[{CHINESE}]")
@@ -71,7 +70,7 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
     while (mended := _mended(line, spacing)) != line:  # every change makes marks wider or spaces fewer: it ends
         line = mended
     hidden = iter(spans)
-    return _HIDDEN.sub(lambda _: next(hidden), line) if spans else line
+    return re.sub(f"[{_WORD}{_SIGN}]", lambda _: next(hidden), line) if spans else line
 
 
 def check(text: str, spacing: Spacing = "keep") -> list[Finding]:
@@ -103,8 +102,7 @@ def _mended(line: str, spacing: Spacing) -> str:
             found = set(line)
     if '"' in line:
         line = _quotes(line)
-    if not _GAPS.isdisjoint(found):
-        line = _SPACES.sub("", line)
+    line = _SPACES.sub("", line)
     if spacing != "keep":
         line = _BETWEEN_SCRIPTS.sub("" if spacing == "none" else " ", line)
     return line
@@ -165,10 +163,7 @@ def _is_chinese(line: str, start: int, end: int) -> bool:
 
 
 _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (
-        re.compile(rf"(?<=[{CHINESE}])(?:\.{{3,}}|。{{3,}}|(?<!…)…(?!…))|(?:\.{{3,}}|(?<!…)…(?!…))(?=[{_BEFORE}])"),
-        "……",
-    ),
+    (re.compile(rf"(?<=[{CHINESE}])(?:\.{{3,}}|。{{3,}}|(?<!…)…(?!…))|(?:\.{{3,}}|(?<!…)…(?!…))(?=[{_BEFORE}])"), "……"),
     (re.compile(rf"(?<=[{_AFTER}]){_GAP}*--+{_GAP}*|{_GAP}*--+{_GAP}*(?=[{_BEFORE}])"), "——"),
     (re.compile(rf"(?<=[{_AFTER}]){_GAP}+[–—]{_GAP}+|{_GAP}+[–—]{_GAP}+(?=[{_BEFORE}])"), "——"),
     (re.compile(rf"(?<=[{HAN}]){_GAP}*[・•‧]{_GAP}*(?=[{HAN}])"), "·"),
@@ -185,7 +180,6 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
 # Beside each rule the characters without which it has nothing to do: most lines need few of the rules.
 _MARKS = (".。…", "-", "–—", "・•‧", "<", "(", "()", ",;:?!", ",;:?!", ".", ".", ".?!", "'")
 _MARKED_RULES = tuple(zip(map(frozenset, _MARKS), _RULES, strict=True))
-_GAPS = frozenset(" \t\xa0\u3000")
 _SPACES = re.compile(
     rf"(?<=[{HAN}]){_GAP}+(?=[{HAN}])"
     rf"|{_GAP}+(?=[{_STOPS}{_OPENS}{_CLOSES}])|(?<=[{_STOPS}{_OPENS}{_CLOSES}]){_GAP}+(?!{_GAP}|$)"

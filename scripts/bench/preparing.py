@@ -1,6 +1,8 @@
-"""prepare and build-vocab as the text grows, and a large store opened and planned."""
+"""The commands prepare and build-vocab as the text grows, and a large store opened and planned."""
 
+import json
 import resource
+import sys
 import time
 from itertools import repeat
 from pathlib import Path
@@ -8,13 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from bench.made import write_sentences
-from bench.results import Figure, Settings, alone
-from nmt.config import Config, load_config
+from bench.results import Figure, Settings, alone, measured
 from nmt.corpus.batching import plan_epoch
-from nmt.corpus.encode import build_vocabularies
-from nmt.corpus.prepare import prepare
 from nmt.corpus.store import ParallelCorpus, write_store
-from nmt.run_dir import RunDir
 
 _GROWTH = (1, 4, 16)
 
@@ -26,7 +24,8 @@ def measure(settings: Settings, folder: Path) -> list[Figure]:
     peaks: list[float] = []
     for times in _GROWTH:
         (folder / str(times)).mkdir()
-        count, seconds, peak = alone(_stages, settings.data, folder / str(times), times * pairs)
+        count = times * pairs
+        seconds, peak = _stages(settings.data, folder / str(times), count)
         peaks.append(peak)
         what = f"prepare + build-vocab: {count:,} pairs"
         figures += [Figure(what, count / seconds, "pairs/s"), Figure(what, peak, "MB at most")]
@@ -35,24 +34,19 @@ def measure(settings: Settings, folder: Path) -> list[Figure]:
     return figures + _store(1_000 if settings.tiny else 10_000_000, folder)
 
 
-def _stages(data: Path | None, folder: Path, pairs: int) -> tuple[int, float, float]:
-    """Pairs, seconds, and the greatest memory in MB of this process, its workers not counted."""
+def _stages(data: Path | None, folder: Path, pairs: int) -> tuple[float, float]:
+    """Seconds of both commands, and the greatest memory in MB of either, its workers not counted."""
     if data is None:
         write_sentences(folder, pairs)
     else:
         _repeat(data, folder, pairs)
-    config, run = _config(folder), RunDir(folder / "run")
-    run.path.mkdir()
-    start = time.perf_counter()
-    prepare(config, run)
-    build_vocabularies(config, run)
-    seconds = time.perf_counter() - start
-    return pairs, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-
-
-def _config(folder: Path) -> Config:
-    corpora = f"data.corpora=[{{src: '{folder / 'train.en'}', tgt: '{folder / 'train.zh'}'}}]"
-    return load_config(None, [corpora, "prepare.dev_size=50", "prepare.test_size=50"])
+    corpus = {"src": str(folder / "train.en"), "tgt": str(folder / "train.zh")}
+    sizes = {"dev_size": 50, "test_size": 50}
+    config = folder / "config.yaml"  # JSON is YAML too
+    config.write_text(json.dumps({"run_dir": str(folder / "run"), "data": {"corpora": [corpus]}, "prepare": sizes}))
+    stages = ("prepare", "build-vocab")
+    runs = [measured([sys.executable, "-m", "nmt", stage, "--config", str(config)]) for stage in stages]
+    return sum(seconds for seconds, _ in runs), max(peak for _, peak in runs)
 
 
 def _repeat(data: Path, folder: Path, pairs: int) -> None:
@@ -67,7 +61,8 @@ def _repeat(data: Path, folder: Path, pairs: int) -> None:
 
 def _store(pairs: int, folder: Path) -> list[Figure]:
     path = folder / "store"
-    write_store(path, repeat(([5] * 8, [6] * 10), pairs), (100, 100), ("a", "b"))
+    block = (np.full(1000 * 8, 5), np.full(1000 * 10, 6), np.tile((8, 10), (1000, 1)))
+    write_store(path, repeat(block, pairs // 1000), (100, 100), ("a", "b"))
     opening, opened, planning = alone(_open, path)
     what = f"a store of {pairs:,} pairs"
     return [

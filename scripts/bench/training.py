@@ -1,6 +1,5 @@
 """Training: whole updates on the same batches, nmt and a plain loop in turns."""
 
-import resource
 import time
 import warnings
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import torch
 
 from bench.made import configure, encoded_run
 from bench.plain import PlainLoop
-from bench.results import Figure, Settings, alone, in_turns, ratio
+from bench.results import Figure, Settings, alone, in_turns, peak_memory, ratio
 from nmt.config import Config
 from nmt.corpus.batching import Batch, Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
@@ -185,4 +184,4 @@ def _peak(config: Config, run: RunDir, batches: list[Indices], device: torch.dev
     epoch()
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    return peak_memory()

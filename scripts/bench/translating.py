@@ -1,6 +1,5 @@
 """Decoding: the same sentences and weights, nmt and CTranslate2 in turns."""
 
-import resource
 import subprocess
 import sys
 import time
@@ -12,7 +11,7 @@ import torch
 
 from bench import ct2
 from bench.made import configure, encoded_run
-from bench.results import Figure, Rates, Settings, alone, in_turns, ratio
+from bench.results import Figure, Rates, Settings, alone, in_turns, peak_memory, ratio
 from bench.training import SIZES, TINY
 from nmt.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.config import Config, load_config
@@ -150,4 +149,4 @@ def _memory(settings: Settings, run: RunDir, method: str, lines: list[str]) -> f
 def _peak(settings: Settings, run: RunDir, method: str, lines: list[str]) -> float:
     translator = _translator(run, settings, method, "auto", _METHODS[method][1])
     translator.decoder.decode([translator.src.encode(line) for line in lines], translator.search)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    return peak_memory()

@@ -16,7 +16,7 @@ KINDS = [kind for kind in AugmentConfig.model_fields if kind != "joined"]
 
 def only(kind: str, pair: SentencePair = PAIR, key: int = 5) -> list[tuple[str, str]]:
     made = variants(pair, key, AugmentConfig.model_validate({"masked": 0, kind: 1}))
-    assert all(variant.kind == kind for variant in made)
+    assert all(variant[0] == kind for variant in made)
     return [variant[1:] for variant in made]
 
 

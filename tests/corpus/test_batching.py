@@ -176,6 +176,8 @@ def test_a_batch_goes_whole_to_a_device() -> None:
 
 def test_a_batch_is_loaded_from_a_store_by_indices(tmp_path: Path) -> None:
     pairs = [([4 + i] * (i % 3), [9 + i] * (i % 4)) for i in range(10)]
-    write_store(tmp_path / "train", pairs, (99, 99), ("", ""))
+    src, tgt = (np.array([i for pair in pairs for i in pair[side]]) for side in range(2))
+    lengths = np.array([(len(src), len(tgt)) for src, tgt in pairs])
+    write_store(tmp_path / "train", [(src, tgt, lengths)], (99, 99), ("", ""))
     chosen = np.array([7, 2, 9])
     assert_layout(load_batch(ParallelCorpus(tmp_path / "train"), chosen, 99), [pairs[i] for i in chosen])

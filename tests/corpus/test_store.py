@@ -9,22 +9,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.corpus.store import EncodedPair, ParallelCorpus, write_store
+from nmt.corpus.store import Block, ParallelCorpus, write_store
 from nmt.errors import ModelError, UserError
 
 PRINTS = ("source-print", "target-print")
+Pair = tuple[list[int], list[int]]
 
 
 def sentences(vocab_size: int) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(0, vocab_size - 1), max_size=12)
 
 
-def content(corpus: ParallelCorpus) -> list[EncodedPair]:
+def content(corpus: ParallelCorpus) -> list[Pair]:
     return [(src.tolist(), tgt.tolist()) for src, tgt in (corpus[i] for i in range(len(corpus)))]
 
 
-def stored(path: Path, pairs: list[EncodedPair], vocab_sizes: tuple[int, int] = (100, 100)) -> ParallelCorpus:
-    assert write_store(path, iter(pairs), vocab_sizes, PRINTS) == len(pairs)
+def block(pairs: list[Pair]) -> Block:
+    src, tgt = (np.array([i for pair in pairs for i in pair[side]], int) for side in range(2))
+    return src, tgt, np.array([(len(src), len(tgt)) for src, tgt in pairs], int).reshape(-1, 2)
+
+
+def stored(path: Path, pairs: list[Pair], vocab_sizes: tuple[int, int] = (100, 100)) -> ParallelCorpus:
+    blocks = [block(pairs[:2]), block(pairs[2:])]
+    assert write_store(path, iter(blocks), vocab_sizes, PRINTS) == len(pairs)
     return ParallelCorpus(path, PRINTS)
 
 
@@ -55,7 +62,7 @@ def test_an_id_takes_two_bytes_as_long_as_two_bytes_can_count_the_vocabulary(
 
 
 @pytest.mark.parametrize("pairs", [[], [([], [])], [([], [1]), ([], [2])]])
-def test_a_store_or_a_side_of_it_may_be_empty(tmp_path: Path, pairs: list[EncodedPair]) -> None:
+def test_a_store_or_a_side_of_it_may_be_empty(tmp_path: Path, pairs: list[Pair]) -> None:
     assert content(stored(tmp_path / "dev", pairs)) == pairs
 
 
@@ -66,11 +73,11 @@ def test_a_store_ends_after_its_last_pair(tmp_path: Path) -> None:
 
 
 def test_a_failure_while_writing_leaves_the_store_that_was_there(tmp_path: Path) -> None:
-    def interrupted() -> Iterator[EncodedPair]:
-        yield [9], [9]
+    def interrupted() -> Iterator[Block]:
+        yield block([([9], [9])])
         raise OSError(28, "No space left on device")
 
-    pairs: list[EncodedPair] = [([1, 2], [3]), ([4], [5, 6])]
+    pairs: list[Pair] = [([1, 2], [3]), ([4], [5, 6])]
     stored(tmp_path / "train", pairs)
     with pytest.raises(UserError, match=r"train: cannot be written .No space left on device.; free some space"):
         write_store(tmp_path / "train", interrupted(), (100, 100), PRINTS)

@@ -278,7 +278,7 @@ def test_a_training_state_that_would_unzip_to_more_than_its_size_is_refused(stra
 def test_a_store_whose_offsets_lie_is_refused(tmp_path: Path) -> None:
     import numpy as np
 
-    write_store(tmp_path / "store", [([5, 6], [7]), ([8], [9, 4])], (10, 10), ("a", "b"))
+    write_store(tmp_path / "store", [(*map(np.array, ([5, 6, 8], [7, 9, 4], [(2, 1), (1, 2)])),)], (10, 10), ("a", "b"))
     for middle in (-1, 3 + 2**32, 2**62):
         np.save(tmp_path / "store" / "offsets.npy", np.array([[0, 0], [middle, 1], [3, 3]]))
         with pytest.raises(ModelError, match="sentences overlap"):
