@@ -15,6 +15,7 @@ from nmt.errors import ConfigError
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Times = Annotated[float, Field(ge=0, le=100)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 NonNegative = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
@@ -92,12 +93,12 @@ class ChineseConfig(SideConfig):
 
 
 class AugmentConfig(Section):
-    """Variants of training pairs: each a share of the pairs that it fits."""
+    """Variants of training pairs: each a share of the pairs that it fits, or so many of each where they differ."""
 
-    masked: Share = 0.5
-    masked_numbers: Share = 0.0
-    tagged: Share = 0.0
-    renumbered: Share = 0.0
+    masked: Times = 0.5
+    masked_numbers: Times = 0.0
+    tagged: Times = 0.0
+    renumbered: Times = 0.0
     upper: Share = 0.0
     lower: Share = 0.0
     title: Share = 0.0

@@ -4,19 +4,27 @@ Each kind is made of a share of the pairs that it fits, chosen by their keys, an
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
+from math import ceil
 from random import Random
 
 from nmt.config import AugmentConfig
 from nmt.corpus.lines import SentencePair
+from nmt.text.numbers import Number, chinese, english
 from nmt.text.spans import PLACEHOLDERS, mask, mask_pair
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
-_NUMBER = re.compile(r"(?a:(?<![\w.,:/+#-])\d{1,4}(?![\w-]|[.,:/]\d))")
-_NUMBER_IN_CHINESE = re.compile(r"(?<![A-Za-z\d.,:/+#-])\d{1,4}(?![A-Za-z\d-]|[.,:/]\d)")
-_YEARS = (1800, 2050)
+_WORDS = "two|three|five|ten|eleven|twelve|twenty|(?:four|six|seven|eight|nine)(?:teen)?|(?:thir|fif|eigh)teen"
+_WORDS += "|(?:thir|for|fif|six|seven|eigh|nine)ty"
+_NUMBER = re.compile(rf"(?ai:(?<![\w.,:/+#-])(?:\d{{1,4}}|{_WORDS})(?![\w-]|[.,:/]\d))")
+_NUMERAL = "(?<!分之)(?<!、)[零〇一二两三四五六七八九十百千万亿]+(?!分之|、)"
+_NUMBER_IN_CHINESE = re.compile(rf"(?<![A-Za-z\d.,:/+#-])\d{{1,4}}(?![A-Za-z\d-]|[.,:/]\d|[百千万亿])|{_NUMERAL}")
+_YEARS, _HOURS, _OCLOCK = (1800, 2050), (2, 12), ("点", " 点")
+_LONGEST = 3  # digits of the number that takes the place of a word
 
 
 Variant = tuple[str, str, str]  # how it came about, and its two sides
@@ -24,9 +32,10 @@ Make = Callable[[SentencePair, int], tuple[str, str] | None]  # of the pair and 
 
 
 def variants(pair: SentencePair, key: int, shares: AugmentConfig) -> list[Variant]:
-    """The variants of one pair: a function of its key."""
-    asked = [(kind, share) for kind in _KINDS if (share := getattr(shares, kind))]
-    drawn = [(kind, _KINDS[kind](pair, key)) for kind, share in asked if _wins(key, kind, share)]
+    """The variants of one pair, a function of its key; with a share of 2.5 two or three of a kind."""
+    asked = [(kind, getattr(shares, kind)) for kind in _KINDS]
+    turns = [(kind, key + turn, share - turn) for kind, share in asked for turn in range(ceil(share))]
+    drawn = [(kind, _KINDS[kind](pair, chance)) for kind, chance, share in turns if _wins(chance, kind, share)]
     return [(kind, *made) for kind, made in drawn if made is not None and made != pair]
 
 
@@ -80,28 +89,41 @@ def _tagged(pair: SentencePair, key: int) -> tuple[str, str]:
 
 
 def _renumbered(pair: SentencePair, key: int) -> tuple[str, str] | None:
-    """With another number in the place of one that stands in digits on both sides."""
-    ours, theirs = _NUMBER.findall(pair.src), _NUMBER_IN_CHINESE.findall(pair.tgt)
-    shared = [number for number in ours if ours.count(number) == theirs.count(number) == 1 and number not in "01"]
+    """With another number, in digits, in the place of one that both sides state once, in digits or in a word."""
+    ours = _stated(_NUMBER, english, pair.src)
+    theirs = _stated(_NUMBER_IN_CHINESE, chinese, pair.tgt) if ours else {}
+    shared = [value for value in ours if value > 1 and value in theirs]
     if not shared:
         return None
     chance = Random(key)
     old = chance.choice(shared)
-    is_year = len(old) == 4 and _YEARS[0] <= int(old) <= _YEARS[1]
-    low, high = _YEARS if is_year else (max(2, 10 ** (len(old) - 1)), 10 ** len(old) - 1)
+    length = len(ours[old][0]) if ours[old][0].isdigit() else chance.randint(1, _LONGEST)
+    is_year = length == 4 and _YEARS[0] <= old <= _YEARS[1]
+    low, high = _YEARS if is_year else (max(2, 10 ** (length - 1)), 10**length - 1)
+    if theirs[old].string.startswith(_OCLOCK, theirs[old].end()):
+        low, high = _HOURS
     new = str(chance.randint(low, high))
-
-    def exchange(match: re.Match[str]) -> str:
-        return new if match[0] == old else match[0]
-
-    return _NUMBER.sub(exchange, pair.src), _NUMBER_IN_CHINESE.sub(exchange, pair.tgt)
+    src, tgt = (match.string[: match.start()] + new + match.string[match.end() :] for match in (ours[old], theirs[old]))
+    return src, tgt
 
 
-def _masked(numbers: bool, pair: SentencePair, key: int) -> tuple[str, str] | None:
-    return mask_pair(*pair, key % len(PLACEHOLDERS), numbers)
+def _stated(number: re.Pattern[str], read: Callable[[str], list[Number]], text: str) -> dict[Decimal, re.Match[str]]:
+    """Where each number stands that a text states once."""
+    found = [(stated.values[0], match) for match in number.finditer(text) for stated in read(match[0])[:1]]
+    counts = Counter(value for value, _ in found)
+    return {value: match for value, match in found if counts[value] == 1}
 
 
-_KINDS: dict[str, Make] = {"masked": partial(_masked, False), "masked_numbers": partial(_masked, True)}
+def _masked(pair: SentencePair, key: int) -> tuple[str, str] | None:
+    return mask_pair(*pair, key % len(PLACEHOLDERS))
+
+
+def _masked_numbers(pair: SentencePair, key: int) -> tuple[str, str] | None:
+    """With placeholders for numbers too, also for one that stands in words."""
+    return mask_pair(*(_renumbered(pair, key) or pair), key % len(PLACEHOLDERS), numbers=True)
+
+
+_KINDS: dict[str, Make] = {"masked": _masked, "masked_numbers": _masked_numbers}
 _KINDS |= {"tagged": _tagged, "upper": partial(_recased, str.upper), "lower": partial(_recased, str.lower)}
 _KINDS |= {"title": partial(_recased, _title), "renumbered": _renumbered}
 _KINDS |= {"unpunctuated": _unpunctuated, "quoted": _quoted}

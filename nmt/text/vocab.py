@@ -5,6 +5,7 @@ the mixed word/character model of Wu et al. (2016, §4.2), so that a name or a n
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
@@ -24,6 +25,7 @@ Ranked = list[tuple[str, int]]
 # At most this share of a vocabulary is characters that spell; the rest is words.
 _SPELLING_SHARE = 0.25
 _REMEMBERED = 2**16  # spelled words
+_NUMBER = re.compile(r"(?a:\d[\d.,:]*\d)")
 _MEMORABLE = 50  # characters of a word that is worth remembering: a stranger's may have millions
 
 
@@ -162,12 +164,15 @@ def build_vocab(counts: Counts, size: int, min_frequency: int, spells: bool, res
     """The vocabulary of at most `size` tokens (specials not counted) for token counts; `reserved` have places anyway.
 
     With `spells`, words that are too rare give their places to the marked characters that spell them, a quarter
-    of the places at the most: first a mark for each character, then its other marks.
+    of the places at the most: first a mark for each character, then its other marks. Numbers of two digits or more are
+    always spelled, so that all are learned in the same way.
     """
     always = [(token, counts[token]) for token in reserved]
     counts = Counter({token: count for token, count in counts.items() if token not in reserved})
     size = max(0, size - len(always))
     ranked = [item for item in rank(counts, min_frequency) if not is_marked(item[0])]
+    if spells:
+        ranked = [item for item in ranked if not _NUMBER.fullmatch(item[0])]
     words = ranked[:size]
     if spells:
         words = ranked[: size - min(len(_spelling(counts, words)), int(size * _SPELLING_SHARE))]

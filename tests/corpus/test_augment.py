@@ -49,7 +49,37 @@ def test_a_number_is_exchanged_for_another_of_its_kind_on_both_sides(key: int) -
         assert 1800 <= int(src[7:11]) <= 2050
     assert only("renumbered", SentencePair("3 of 3", "3 的 3"), key) == []
     assert only("renumbered", SentencePair("at 3:30", "在 3:30"), key) == []
-    assert only("renumbered", SentencePair("10 men", "十个人"), key) == []
+
+
+@pytest.mark.parametrize(
+    ("src", "tgt", "form"),
+    [
+        ("10 men", "十个人", r"(\d{2}) men\|\1个人"),
+        ("He has two cats.", "他有两只猫。", r"He has ([2-9]|\d{2,3}) cats.\|他有\1只猫。"),
+        ("Twelve years on", "12年后", r"(\d{1,3}) years on\|\1年后"),
+        ("at seven o'clock", "在七点", r"at ([2-9]|1[0-2]) o'clock\|在\1点"),
+        ("He has two or three cats.", "他有两、三只猫。", ""),
+        ("three quarters", "四分之三", ""),
+        ("twenty-one men", "二十个人", ""),
+        ("two men, two women", "两男两女", ""),
+        ("one man", "一个人", ""),
+        ("one second, 二 万", "万", ""),
+    ],
+)
+@given(key=st.integers(0, 2**60))
+def test_a_number_in_words_comes_to_be_in_digits(src: str, tgt: str, form: str, key: int) -> None:
+    made = only("renumbered", SentencePair(src, tgt), key)
+    assert bool(made) == bool(form)
+    assert all(re.fullmatch(form, "|".join(pair)) for pair in made)
+    masked = only("masked_numbers", SentencePair(src, tgt), key)
+    assert bool(masked) == bool(form)
+    assert all(len(set(PLACEHOLDERS) & set(ours) & set(theirs)) == 1 for ours, theirs in masked)
+
+
+def test_a_share_of_more_than_one_makes_several_variants() -> None:
+    made = [variants(PAIR, 1000 * key, AugmentConfig(masked=0, tagged=3.5)) for key in range(200)]
+    assert {len(of_one) for of_one in made} == {3, 4}
+    assert all(len(set(of_one)) > 1 for of_one in made)
 
 
 @given(st.integers(0, 2**60))

@@ -216,6 +216,15 @@ def test_min_frequency_is_for_words_and_rarer_ones_are_spelled():
     assert vocab.tokens[4:] == ("tea", "<B>a", "<M>b", "<E>c", "<E>d")
 
 
+def test_every_number_of_two_digits_or_more_is_spelled_however_frequent():
+    counts = Counter({"7": 90, "1999": 80, "10:30": 70, "3am": 60, "years": 50})
+    vocab = build_vocab(counts, 100, 1, spells=True)
+    assert {"7", "3am", "years"} <= vocab.words.keys()
+    assert not {"1999", "10:30"} & vocab.words.keys()
+    assert vocab.decode(vocab.encode(["1999", "10:30", "1990"])) == ["1999", "10:30", "1990"]
+    assert "1999" in build_vocab(counts, 100, 1, spells=False).words
+
+
 def test_where_every_word_has_room_none_is_spelled():
     """A character that training never shows would mean nothing to the model."""
     vocab = build_vocab(Counter({"tea": 2, "cat": 1}), 100, 1, spells=True)
