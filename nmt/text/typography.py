@@ -17,7 +17,8 @@ Spacing = Literal["keep", "none", "space"]
 
 _OPENS, _CLOSES, _STOPS = "（《〈【「『", "）》〉】」』", "，。；：？！、"
 _BEFORE, _AFTER = f"{HAN}{_OPENS}“‘", f"{HAN}{_CLOSES}”’"  # what Chinese may begin and end with
-_GAP = "[ \t\xa0\u3000]"
+_GAPS = frozenset(" \t\xa0\u3000")
+_GAP = f"[{''.join(sorted(_GAPS))}]"
 _WORD, _SIGN = "\ue000", "\ue001"  # stand for protected spans while the rest is mended
 
 # What is never touched inside, and is no Chinese context outside.
@@ -95,17 +96,23 @@ def _next_letter(text: str, start: int) -> int:
 
 
 def _mended(line: str, spacing: Spacing) -> str:
-    found = set(line)
+    found = _characters(line)
     for marks, (pattern, replacement) in _MARKED_RULES:
         if not marks.isdisjoint(found):
             line = pattern.sub(replacement, line)
-            found = set(line)
-    if '"' in line:
+            found = _characters(line)
+    if '"' in found:
         line = _quotes(line)
-    line = _SPACES.sub("", line)
+    if not _GAPS.isdisjoint(found):
+        line = _SPACES.sub("", line)
     if spacing != "keep":
         line = _BETWEEN_SCRIPTS.sub("" if spacing == "none" else " ", line)
     return line
+
+
+def _characters(line: str) -> set[str]:
+    """The characters of a line, and … where 。。。 stands for it."""
+    return {*line, "…"} if "。。。" in line else set(line)
 
 
 def _full(match: re.Match[str]) -> str:
@@ -178,7 +185,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(rf"(?<![A-Za-z\d])'([^']*[{HAN}][^']*)'(?![A-Za-z\d])"), r"‘\1’"),
 )
 # Beside each rule the characters without which it has nothing to do: most lines need few of the rules.
-_MARKS = (".。…", "-", "–—", "・•‧", "<", "(", "()", ",;:?!", ",;:?!", ".", ".", ".?!", "'")
+_MARKS = (".…", "-", "–—", "・•‧", "<", "(", "()", ",;:?!", ",;:?!", ".", ".", ".?!", "'")
 _MARKED_RULES = tuple(zip(map(frozenset, _MARKS), _RULES, strict=True))
 _SPACES = re.compile(
     rf"(?<=[{HAN}]){_GAP}+(?=[{HAN}])"
