@@ -9,21 +9,23 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
+from itertools import count
 from math import ceil
 from random import Random
 
 from nmt.config import AugmentConfig
 from nmt.corpus.lines import SentencePair
 from nmt.text.numbers import Number, chinese, english
-from nmt.text.spans import PLACEHOLDERS, mask, mask_pair
+from nmt.text.spans import NUMBER_ENDS, PLACEHOLDERS, mask, mask_pair
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _WORDS = "two|three|five|ten|eleven|twelve|twenty|(?:four|six|seven|eight|nine)(?:teen)?|(?:thir|fif|eigh)teen"
 _WORDS += "|(?:thir|for|fif|six|seven|eigh|nine)ty"
-_NUMBER = re.compile(rf"(?ai:(?<![\w.,:/+#-])(?:\d{{1,4}}|{_WORDS})(?![\w-]|[.,:/]\d))")
+_NUMBER = re.compile(rf"(?ai:(?<![\w.,:/+#-])(?:\d{{1,4}}{NUMBER_ENDS}|(?:{_WORDS})(?![\w-])))")
 _NUMERAL = "(?<!分之)(?<!、)[零〇一二两三四五六七八九十百千万亿]+(?!分之|、)"
 _NUMBER_IN_CHINESE = re.compile(rf"(?<![A-Za-z\d.,:/+#-])\d{{1,4}}(?![A-Za-z\d-]|[.,:/]\d|[百千万亿])|{_NUMERAL}")
 _YEARS, _HOURS, _OCLOCK = (1800, 2050), (2, 12), ("点", " 点")
+_ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 _LONGEST = 3  # digits of the number that takes the place of a word
 
 
@@ -102,9 +104,16 @@ def _renumbered(pair: SentencePair, key: int) -> tuple[str, str] | None:
     low, high = _YEARS if is_year else (max(2, 10 ** (length - 1)), 10**length - 1)
     if theirs[old].string.startswith(_OCLOCK, theirs[old].end()):
         low, high = _HOURS
-    new = str(chance.randint(low, high))
+    new = str(next(number for number in count(chance.randint(low, high)) if _ends_alike(number, ours[old])))
     src, tgt = (match.string[: match.start()] + new + match.string[match.end() :] for match in (ours[old], theirs[old]))
     return src, tgt
+
+
+def _ends_alike(number: int, place: re.Match[str]) -> bool:
+    """Whether a number can stand where another did: 21 before st, 22 before nd, any where there is no ordinal."""
+    ending = re.compile("st|nd|rd|th").match(place.string, place.end())
+    ordinal = "th" if number // 10 % 10 == 1 else _ORDINALS.get(number % 10, "th")
+    return ending is None or ending[0] == ordinal
 
 
 def _stated(number: re.Pattern[str], read: Callable[[str], list[Number]], text: str) -> dict[Decimal, re.Match[str]]:

@@ -37,7 +37,9 @@ _LONG_NUMBERS = (
 )
 _EMOJI = "(?:[\u2600-\u27bf\U0001f1e6-\U0001faff][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"
 _SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
-_NUMBER = r"(?a:(?<![\w.,:/+#-])\d+(?:[.,:]\d+)*(?![\w-]|[.,:/]\d))"
+# 37 of 37-year-old, 10 of 10th
+NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
+_NUMBER = rf"(?a:(?<![\w.,:/+#-])\d+(?:[.,:]\d+)*{NUMBER_ENDS})"
 _SPAN_OR_NUMBER = re.compile(f"{_SPAN.pattern}|{_NUMBER}")
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")

@@ -38,12 +38,15 @@ class Tokenizer(Protocol):
 class Whitespace:
     """Words by white space with punctuation split off.
 
-    Numbers stay whole, and contractions part as in the Penn Treebank ("do n't", "Tom 's").
+    Numbers stay whole, without their endings ("10 th", "1990 s"), and contractions part as in the Penn Treebank
+    ("do n't", "Tom 's").
     """
 
+    _tail = r"n't\b|'(?:s|m|re|ve|ll|d)\b"
+    _ending = r"(?:st|nd|rd|th|s)\b"
     # the first alternative is for 3.14  1,000  10:30
-    _token = re.compile(r"(?i)\d+(?:[.,:]\d+)+(?!\w)|\w+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b|\w+|\S")
-    _attach_left = re.compile(r" (?=(?:[.,;:!?%)\]}…]|n't\b|'(?:s|m|re|ve|ll|d)\b))", re.IGNORECASE)
+    _token = re.compile(rf"(?i)\d+(?:[.,:]\d+)+(?!\w)|\d+(?={_ending})|\w+?(?=n't\b)|{_tail}|\w+|\S")
+    _attach_left = re.compile(rf"(?i) (?=(?:[.,;:!?%)\]}}…]|{_tail}))|(?<=\d) (?={_ending})")
     _attach_right = re.compile(r"(?<=[(\[{$#@]) ")
     _quoted = re.compile(r"(^|(?<=\s))\" (.*?) \"(?=\W|$)")
 

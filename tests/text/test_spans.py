@@ -125,6 +125,7 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
 
 def test_numbers_are_masked_where_that_is_asked_for() -> None:
     assert find("3 of 42, 3.5 at 10:30 in a1 and 2-3", numbers=True) == ["3", "42", "3.5", "10:30"]
+    assert find("a 37-year-old on the 10th of the 1990s, in 3D, 3-D and 2nds", numbers=True) == ["37", "10", "1990"]
     assert mask("3 at www.a.org", numbers=True).spans == ("3", "www.a.org")
     zero = PLACEHOLDERS[0]
     assert mask_pair("In 1999.", "在1999年。", 0) is None

@@ -115,6 +115,7 @@ def test_of_nothing_there_are_no_tokens(name, tokenizers):
             "1,000 people at 10:30 paid 3.14 , or 1,234,567.89 .",
         ),
         ("Version 2.5x", "Version 2 . 5x"),
+        ("the 1990s, the 21st of 3rds", "the 1990 s , the 21 st of 3rds"),
         ("He paid $5 (or 50%).", "He paid $ 5 ( or 50 % ) ."),
         ('"Yes," she said.', '" Yes , " she said .'),
         ("rock'n'roll o'clock", "rock ' n ' roll o ' clock"),
@@ -139,6 +140,7 @@ def test_english_words_part_from_punctuation_and_contractions_in_two(text, token
         'He said "hi" and "bye" to 1,000 people: all of them?',
         "Wait...",
         "Is it 3.14? No!",
+        "In the 1990s, on October 10th.",
     ],
 )
 def test_english_is_written_as_english_attaches_its_punctuation(text):
