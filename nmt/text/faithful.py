@@ -5,7 +5,7 @@ digits that the translation has. What may be right is let pass: a fault that is 
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -104,6 +104,19 @@ def _take(values: Values, places: dict[Decimal, list[int]], taken: set[int]) -> 
 
 def _apart(numbers: Numbers) -> Numbers:
     return [part for number in numbers for part in number.parts or (number,)]
+
+
+def unlikely(source: str, translation: str) -> bool:
+    """Whether a number or a span is there more often than in the source, or behind the sentence: seldom right."""
+    plain = re.sub(r"\d+ ?月", "", translation)  # October 10th is 10月10日
+    said, told = (Counter(spans.find(text, numbers=True)) for text in (source, plain))
+    return any(told[span] > said[span] for span in said) or (_ends_late(translation) and not _ends_late(source))
+
+
+def _ends_late(text: str) -> bool:
+    *_, last = ["", *spans.find(text, numbers=True)]
+    before = text.rstrip().removesuffix(last)
+    return bool(last) and before != text.rstrip() and before.rstrip().endswith((".", "!", "?", "。", "！", "？"))
 
 
 _WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")  # neither a name nor within an address

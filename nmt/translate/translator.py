@@ -16,7 +16,7 @@ from nmt.model.device import Precision, resolve_device, resolve_precision
 from nmt.model.transformer import Transformer, Undrawn
 from nmt.run_dir import SIDES, RunDir
 from nmt.text import spans
-from nmt.text.faithful import Fault, faults, mangled, repetition
+from nmt.text.faithful import Fault, faults, mangled, repetition, unlikely
 from nmt.text.normalize import normalize
 from nmt.text.side import Side, load_side
 from nmt.text.spans import Masked
@@ -97,24 +97,28 @@ class Translator:
         return [self._candidates(source, of) for source, of in zip(sources, of_lines, strict=True)]
 
     def _reconsider(self, found: list[list[Candidate]], lines: Sequence[str]) -> None:
-        """Where the best translation is not acceptable, take the next best that is, if there is one.
+        """Where something is wrong with the best translation, take one with which less is, if there is one.
 
-        If there is none, it is looked for with numbers as placeholders, and by a search that says nothing of four
+        It is looked for among the n best, then with numbers as placeholders, and by a search that says nothing of four
         tokens twice.
         """
         for numbers, unrepeated in ((False, 0), (True, 0), (False, 4)):
-            doubtful = [i for i, line in enumerate(lines) if found[i] and not self._acceptable(line, found[i][0])]
+            wrong = {i: how for i, of in enumerate(found) if of and (how := self._wrong(lines[i], of[0]))}
             if numbers:  # without any, it would be the search that has just been made
-                doubtful = [i for i in doubtful if self._masked(lines[i], numbers) != self._masked(lines[i])]
+                wrong = {i: wrong[i] for i in wrong if self._masked(lines[i], numbers) != self._masked(lines[i])}
             search = self.search.model_copy(update={"n_best": self.search.beam_size, "no_repeat_ngram": unrepeated})
-            sources = [self._masked(lines[i], numbers) for i in doubtful]
-            for i, candidates in zip(doubtful, self._attempt(sources, search), strict=True):
-                good = [candidate for candidate in candidates if self._acceptable(lines[i], candidate)]
-                found[i] = good[: self.search.n_best] or found[i]
+            sources = [self._masked(lines[i], numbers) for i in wrong]
+            for i, candidates in zip(wrong, self._attempt(sources, search), strict=True):
+                grades = [self._wrong(lines[i], candidate) for candidate in candidates]
+                if (least := min(grades, default=wrong[i])) < wrong[i]:
+                    better = [c for c, grade in zip(candidates, grades, strict=True) if grade == least]
+                    found[i] = better[: self.search.n_best]
 
-    def _acceptable(self, line: str, candidate: Candidate) -> bool:
-        look = faults if self.search.verify == "retry" else repetition
-        return not look(line, candidate.text)
+    def _wrong(self, line: str, candidate: Candidate) -> int:
+        """How wrong a translation looks: 0 not at all, 1 unlikely to be right, 2 faulty."""
+        if self.search.verify != "retry":
+            return 2 * bool(repetition(line, candidate.text))
+        return 2 if faults(line, candidate.text) else int(unlikely(line, candidate.text))
 
     def _parts(self, line: str) -> list[str]:
         """A line as sentences that fit into the model; none of one in which there is nothing to translate."""

@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nmt.corpus.lines import read_lines
-from nmt.text.faithful import Fault, faults
+from nmt.text.faithful import Fault, faults, unlikely
 
 FAITHFUL = [
     # the same number, written otherwise
@@ -149,6 +149,30 @@ def test_nothing_is_wrong_with(source: str, translation: str) -> None:
 @pytest.mark.parametrize(("source", "translation", "kind", "detail"), FAULTY)
 def test_it_is_wrong_with(source: str, translation: str, kind: str, detail: str) -> None:
     assert Fault(kind, detail) in faults(source, translation)
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "is_so"),
+    [
+        ("He is 180 tall.", "他高180。", False),
+        ("He is 180 tall.", "他很高。180", True),
+        ("He is 180 tall.", "他很高！ 180 ", True),
+        ("He is tall. 180", "他很高。180", False),
+        ("He is 3.14 tall", "他高3.14", False),
+        ("See a.py.", "看。a.py", True),
+        ("It cost 50 dollars.", "它花了50美元买了50美元。", True),
+        ("50 plus 50.", "50加50。", False),
+        ("It cost fifty dollars.", "它花了50美元，50美元。", False),
+        ("October 10th, 1972", "1972年10月10日", False),
+        ("October 10th, 1972", "1972年10月10日10日", True),
+        ("", "", False),
+        ("No number.", "没有数字。", False),
+    ],
+)
+def test_what_is_seldom_right_is_a_number_twice_or_behind_the_sentence(
+    source: str, translation: str, is_so: bool
+) -> None:
+    assert unlikely(source, translation) is is_so
 
 
 def test_a_fault_reads_as_a_line() -> None:

@@ -411,6 +411,22 @@ def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(mo
     assert [(t.text, bool(t.faults)) for t in found.values()] == [("天天", False), ("天天", True), ("天", False)]
 
 
+def test_retrying_takes_what_is_unlikely_only_for_want_of_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    def suspect(_source: str, text: str) -> list[Fault]:
+        return [Fault("too long", text)] if len(text) > 2 else []
+
+    monkeypatch.setattr("nmt.translate.translator.faults", suspect)
+    model = Echo(3, len(CHINESE.vocab))
+    model.logits.data[EOS, EOS + 1 :] = -torch.inf
+    model.logits.data[4, 5:] = -torch.inf
+    found = []
+    for doubtful in ([], ["天"], ["天", ""]):  # the other candidates are 天 and nothing
+        monkeypatch.setattr("nmt.translate.translator.unlikely", lambda _source, text, few=doubtful: text in few)
+        (best,) = translator(model, CHINESE, CHINESE, beam_size=8, verify="retry").translate(["天天天"])
+        found.append(best.text)
+    assert found == ["天", "", "天"]
+
+
 def test_retrying_gives_numbers_the_way_of_spans() -> None:
     lines = ["天 42 地", "天 3.5 and 1999", "黄"]  # the vocabulary has no digits
     options = {"typography": "off", "max_ratio": 1.0}
