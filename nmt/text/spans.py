@@ -32,7 +32,8 @@ PATTERN = (
 _LONG_NUMBERS = (
     r"(?a:(?<![\w.,:/+-])(?:"
     r"\+?\d{1,4}(?:[ -]\d{3,4}){2,4}"  # telephone numbers
-    r"|\d{1,3}(?:,\d{3})+|\d{5,}|\d+(?:\.\d+){2,}"  # thousands, long numbers, versions
+    r"|\d{1,3}(?:,\d{3})+|\d{5,}|#\d{2,}"  # thousands, long numbers, tickets
+    r"|v\d+(?:\.\d+)+|\d+(?:\.\d+){2,}"  # versions
     r")(?![\w]|[.,:/-]\d))"
 )
 _EMOJI = "(?:[\u2600-\u27bf\U0001f1e6-\U0001faff][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"

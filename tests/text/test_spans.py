@@ -37,6 +37,9 @@ SPANS = [
     "20191121",
     "1,234,567",
     "3.11.4",
+    "v2.13.0",
+    "v1.2",
+    "#8427",
     "😀",
     "👨‍👩‍👧",
     "❤️",
@@ -58,7 +61,18 @@ def test_chinese_beside_a_span_does_not_belong_to_it(span: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", *WORDS, "Really?! Yes: no; (well) — 'hm'.", "1999-2003", "a.b", "No. 5", "$5,50", "and so on...", "100%"],
+    [
+        "",
+        *WORDS,
+        "Really?! Yes: no; (well) — 'hm'.",
+        "1999-2003",
+        "a.b",
+        "No. 5",
+        "No. #1",
+        "$5,50",
+        "and so on...",
+        "100%",
+    ],
 )
 def test_what_people_read_is_no_span(text: str) -> None:
     assert find(text) == []
