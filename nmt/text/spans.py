@@ -33,10 +33,11 @@ _LONG_NUMBERS = (
     r"(?a:(?<![\w.,:/+-])(?:"
     r"\+?\d{1,4}(?:[ -]\d{3,4}){2,4}"  # telephone numbers
     r"|\d{1,3}(?:,\d{3})+|\d{5,}|#\d{2,}"  # thousands, long numbers, tickets
-    r"|v\d+(?:\.\d+)+|\d+(?:\.\d+){2,}"  # versions
+    r"|v\d+(?:\.\d+)+|\d+(?:\.\d+){2,}|[A-Z]{2,9}-?\d+"  # versions, MP3, UTF-8
     r")(?![\w]|[.,:/-]\d))"
 )
-_EMOJI = "(?:[\u2600-\u27bf\U0001f1e6-\U0001faff][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"
+_PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"
+_EMOJI = f"(?:[{_PICTURES}][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"
 _SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
 # 37 of 37-year-old, 10 of 10th
 NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
@@ -45,7 +46,7 @@ _SPAN_OR_NUMBER = re.compile(f"{_SPAN.pattern}|{_NUMBER}")
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 # Without any of these a text has no span.
-_SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+\u2600-\u27bf\U0001f1e6-\U0001faff]|\d[\d,.-]+\d|[.:-]\w|{_PLACEHOLDER}")
+_SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+{_PICTURES}]|\d[\d,.-]+\d|[.:-]\w|[A-Z]\d|{_PLACEHOLDER}")
 
 
 @dataclass(frozen=True)
