@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
@@ -151,7 +151,7 @@ def translate(
     config: opt.ConfigFile = None,
     model: opt.Model = None,
     overrides: opt.SearchOverrides = None,
-    output_format: opt.OutputFormat = opt.Format.text,
+    output_format: opt.OutputFormat = "text",
     beam_size: opt.BeamSize = None,
     n_best: opt.NBest = None,
     length_penalty: opt.LengthPenalty = None,
@@ -164,7 +164,7 @@ def translate(
     output: opt.Output = None,
     resume: opt.Resume = False,
     overwrite: opt.OverwriteOutput = False,
-    invalid: opt.Invalid = opt.InvalidBytes.error,
+    invalid: opt.Invalid = "error",
     quiet: opt.Quiet = False,
 ) -> None:
     """Translate stdin to stdout: N lines in, N lines out."""
@@ -179,7 +179,7 @@ def translate(
     from nmt.translate.windows import shown, windows
 
     found, run = find_run(model, config, _with(overrides, "search", options))
-    if output_format is opt.Format.text and found.search.n_best > 1:
+    if output_format == "text" and found.search.n_best > 1:
         raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
     translator = load_translator(found, run, device, precision, warn)
 
@@ -190,7 +190,7 @@ def translate(
                 warn(f"line {number}: {_printable(str(fault))}")
         return written(output_format, translations, start)
 
-    lines = _stdin_lines(invalid.value)
+    lines = _stdin_lines(invalid)
     if output is None:
         _to_stdout(lines, translated, quiet)
     else:
@@ -224,17 +224,14 @@ def _to_stdout(lines: Iterator[str], translated: Translated, quiet: bool) -> Non
 @app.command()
 def typography(check: opt.Check = False, spacing: opt.Spacing = "keep") -> None:
     """Repair the punctuation and spaces of Chinese from stdin to stdout; --check only tells what it would repair."""
-    if spacing not in ("keep", "none", "space"):
-        raise ConfigError(f"--spacing {spacing}: no such spacing; choose keep, none or space")
-
     from nmt.text import typography as rules
 
     found = False
     for number, line in enumerate(_stdin_lines(), 1):
         if not check:
-            sys.stdout.write(rules.repair(line, cast(rules.Spacing, spacing)) + "\n")
+            sys.stdout.write(rules.repair(line, spacing) + "\n")
             continue
-        for finding in rules.check(line, cast(rules.Spacing, spacing)):
+        for finding in rules.check(line, spacing):
             sys.stdout.write(f"{number}:{finding}\n")
             found = True
     if found:

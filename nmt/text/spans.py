@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from nmt.text.numbers import english
+
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # what makes a neighbour Chinese, and ends a URL
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
@@ -42,7 +44,9 @@ _SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
 # 37 of 37-year-old, 10 of 10th
 NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
 _NUMBER = rf"(?a:(?<![\w.,:/+#-])\d+(?:[.,:]\d+)*{NUMBER_ENDS})"
-_SPAN_OR_NUMBER = re.compile(f"{_SPAN.pattern}|{_NUMBER}")
+_SCALED = r"(?a:(?<![\w.,:/+#-])\d+(?:[.,]\d+)* (?:[mb]|tr)illion\b)"
+_SCALES = {"万亿": 12, "亿": 8, "万": 4, "": 0}
+_SPAN_OR_NUMBER = re.compile(f"{_SCALED}|{_SPAN.pattern}|{_NUMBER}")
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 # Without any of these a text has no span.
@@ -77,7 +81,7 @@ def find(text: str, numbers: bool = False) -> list[str]:
 
 
 def mask(text: str, numbers: bool = False) -> Masked:
-    """Replace the spans of a text, and its other numbers if asked for, by placeholders.
+    """Replace the spans of a text, and its other numbers if asked for, by placeholders; 600 million stands for 6亿.
 
     What there is no placeholder for stays, unless it is one itself.
     """
@@ -86,11 +90,20 @@ def mask(text: str, numbers: bool = False) -> Masked:
     def hide(match: re.Match[str]) -> str:
         if len(spans) == len(PLACEHOLDERS):
             return "" if match[0] in PLACEHOLDERS else match[0]
-        spans.append(match[0])
+        spans.append(_in_chinese(match[0]) if numbers else match[0])
         return PLACEHOLDERS[len(spans) - 1]
 
     pattern = _SPAN_OR_NUMBER if numbers else _SPAN
     return Masked(pattern.sub(hide, text) if numbers or _SUSPICIOUS.search(text) else text, tuple(spans))
+
+
+def _in_chinese(number: str) -> str:
+    """600 million as 6亿; others as they are."""
+    if not number.endswith("illion"):
+        return number
+    value = english(number)[0].values[0]
+    unit, zeros = next((unit, zeros) for unit, zeros in _SCALES.items() if value >= 10**zeros)
+    return f"{value.scaleb(-zeros).normalize():f}{unit}"
 
 
 def mask_pair(src: str, tgt: str, first: int, numbers: bool = False) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt.text.faithful import faults
 from nmt.text.normalize import normalize
 from nmt.text.spans import PLACEHOLDERS, Masked, find, lost, mask, mask_pair
 from nmt.text.tokenizers import Char, Jieba, Whitespace, train_sentencepiece
@@ -139,6 +140,25 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
         f"打开 a.py 或 {one}。",
     )
     assert mask_pair("Open a.py.", "打开它。", 0) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "chinese"),
+    [
+        ("600 million", "6亿"),
+        ("548 million", "5.48亿"),
+        ("2.5 million", "250万"),
+        ("1,500 million", "15亿"),
+        ("7 billion", "70亿"),
+        ("1.25 trillion", "1.25万亿"),
+        ("0.001 million", "1000"),
+    ],
+)
+def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) -> None:
+    masked = mask(f"About {number} people.", numbers=True)
+    assert masked.fill(f"约{PLACEHOLDERS[0]}人。") == f"约{chinese}人。"
+    assert not faults(f"About {number} people.", f"约{chinese}人。")
+    assert number not in mask(f"About {number} people.").spans
 
 
 def test_numbers_are_masked_where_that_is_asked_for() -> None:
