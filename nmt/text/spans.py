@@ -44,8 +44,8 @@ _SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
 # 37 of 37-year-old, 10 of 10th
 NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
 _NUMBER = rf"(?a:(?<![\w.,:/+#-])\d+(?:[.,:]\d+)*{NUMBER_ENDS})"
-_SCALED = r"(?a:(?<![\w.,:/+#-])\d+(?:[.,]\d+)* (?:[mb]|tr)illion\b)"
-_SCALES = {"万亿": 12, "亿": 8, "万": 4, "": 0}
+_SCALED = r"(?a:(?<![\w.,:/+#-])(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,9})(?:\.\d{1,9})? (?:[mb]|tr)illion\b)"
+_SCALES = {"万亿": 12, "亿": 8, "万": 4}
 _SPAN_OR_NUMBER = re.compile(f"{_SCALED}|{_SPAN.pattern}|{_NUMBER}")
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
@@ -102,7 +102,7 @@ def _in_chinese(number: str) -> str:
     if not number.endswith("illion"):
         return number
     value = english(number)[0].values[0]
-    unit, zeros = next((unit, zeros) for unit, zeros in _SCALES.items() if value >= 10**zeros)
+    unit, zeros = next(((unit, zeros) for unit, zeros in _SCALES.items() if value >= 10**zeros), ("", 0))
     return f"{value.scaleb(-zeros).normalize():f}{unit}"
 
 

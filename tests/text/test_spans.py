@@ -152,6 +152,9 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
         ("7 billion", "70亿"),
         ("1.25 trillion", "1.25万亿"),
         ("0.001 million", "1000"),
+        ("0 million", "0"),
+        ("0.0000001 million", "0.1"),
+        ("9,999.5 trillion", "9999.5万亿"),
     ],
 )
 def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) -> None:
@@ -159,6 +162,12 @@ def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) ->
     assert masked.fill(f"约{PLACEHOLDERS[0]}人。") == f"约{chinese}人。"
     assert not faults(f"About {number} people.", f"约{chinese}人。")
     assert number not in mask(f"About {number} people.").spans
+
+
+@given(st.text("0123456789.,", max_size=40), st.sampled_from(["million", "billion", "trillion"]))
+def test_no_figures_before_million_are_too_odd(figures: str, scale: str) -> None:
+    masked = mask(f"About {figures} {scale} people.", numbers=True)
+    assert masked.kept(masked.text)
 
 
 def test_numbers_are_masked_where_that_is_asked_for() -> None:
