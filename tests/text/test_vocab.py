@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -244,10 +245,12 @@ def test_words_that_spell_whole_come_back_whole(counts, size):
 
 
 @given(COUNTS, st.integers(1, 60))
+@example(Counter({"00": 1}), 1)
 def test_spelling_takes_a_quarter_of_the_places_at_most_unless_words_leave_them_free(counts, size):
     vocab = build_vocab(counts, size, 1, spells=True)
     marked = sum(map(is_marked, vocab.tokens))
-    words_before = len(built(counts, size))
+    words = Counter({word: n for word, n in counts.items() if not re.fullmatch(r"[0-9][0-9.,:]*[0-9]", word)})
+    words_before = len(built(words, size))  # numbers are spelled in any case
     assume(marked)
     assert marked <= max(size // 4, size - words_before)
 
