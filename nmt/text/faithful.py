@@ -108,7 +108,7 @@ def _apart(numbers: Numbers) -> Numbers:
 
 def unlikely(source: str, translation: str) -> bool:
     """Whether a number or a span is there more often than in the source, or behind the sentence: seldom right."""
-    plain = re.sub(r"\d+ ?月", "", translation)  # October 10th is 10月10日
+    plain = re.sub(r"\d\d? ?月", "", translation)  # October 10th is 10月10日
     said, told = (Counter(spans.find(text, numbers=True)) for text in (source, plain))
     return any(told[span] > said[span] for span in said) or (_ends_late(translation) and not _ends_late(source))
 

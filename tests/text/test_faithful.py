@@ -227,6 +227,7 @@ def test_long_lines_are_no_trouble(unit: str) -> None:
     faults(line, line)
     faults("one word", line)
     faults(line, "好")
+    unlikely(line, line)
     assert time.process_time() - start < 20  # seconds; it takes a few, and would take minutes if it were quadratic
 
 
