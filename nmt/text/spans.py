@@ -41,10 +41,11 @@ _LONG_NUMBERS = (
 _PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"
 _EMOJI = f"(?:[{_PICTURES}][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"
 _SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
+NUMBER_STARTS = r"(?<![\w.,:/+#-])"
 # 37 of 37-year-old, 10 of 10th
 NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
-_NUMBER = rf"(?a:(?<![\w.,:/+#-])\d+(?:[.,:]\d+)*{NUMBER_ENDS})"
-_SCALED = r"(?a:(?<![\w.,:/+#-])(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,9})(?:\.\d{1,9})? (?:[mb]|tr)illion\b)"
+_NUMBER = rf"(?a:{NUMBER_STARTS}\d+(?:[.,:]\d+)*{NUMBER_ENDS})"
+_SCALED = rf"(?a:{NUMBER_STARTS}(?:\d{{1,3}}(?:,\d{{3}}){{1,4}}|\d{{1,9}})(?:\.\d{{1,9}})? (?:[mb]|tr)illion\b)"
 _SCALES = {"万亿": 12, "亿": 8, "万": 4}
 _SPAN_OR_NUMBER = re.compile(f"{_SCALED}|{_SPAN.pattern}|{_NUMBER}")
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
@@ -90,18 +91,18 @@ def mask(text: str, numbers: bool = False) -> Masked:
     def hide(match: re.Match[str]) -> str:
         if len(spans) == len(PLACEHOLDERS):
             return "" if match[0] in PLACEHOLDERS else match[0]
-        spans.append(_in_chinese(match[0]) if numbers else match[0])
+        spans.append(_in_chinese(match[0]))
         return PLACEHOLDERS[len(spans) - 1]
 
     pattern = _SPAN_OR_NUMBER if numbers else _SPAN
     return Masked(pattern.sub(hide, text) if numbers or _SUSPICIOUS.search(text) else text, tuple(spans))
 
 
-def _in_chinese(number: str) -> str:
+def _in_chinese(span: str) -> str:
     """600 million as 6亿; others as they are."""
-    if not number.endswith("illion"):
-        return number
-    value = english(number)[0].values[0]
+    if re.fullmatch(_SCALED, span) is None:
+        return span
+    value = english(span)[0].values[0]
     unit, zeros = next(((unit, zeros) for unit, zeros in _SCALES.items() if value >= 10**zeros), ("", 0))
     return f"{value.scaleb(-zeros).normalize():f}{unit}"
 

@@ -164,6 +164,11 @@ def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) ->
     assert number not in mask(f"About {number} people.").spans
 
 
+@pytest.mark.parametrize("span", ["@million", "#billion", "/srv/trillion", "https://a.org/5/million"])
+def test_a_span_that_reads_million_stays_as_it_is(span: str) -> None:
+    assert mask(f"See {span} now.", numbers=True).spans == (span,)
+
+
 @given(st.text("0123456789.,", max_size=40), st.sampled_from(["million", "billion", "trillion"]))
 def test_no_figures_before_million_are_too_odd(figures: str, scale: str) -> None:
     masked = mask(f"About {figures} {scale} people.", numbers=True)
