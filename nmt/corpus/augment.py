@@ -16,12 +16,12 @@ from random import Random
 from nmt.config import AugmentConfig
 from nmt.corpus.lines import SentencePair
 from nmt.text.numbers import Number, chinese, english
-from nmt.text.spans import NUMBER_ENDS, PLACEHOLDERS, mask, mask_pair
+from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, PLACEHOLDERS, mask, mask_pair
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _WORDS = "two|three|five|ten|eleven|twelve|twenty|(?:four|six|seven|eight|nine)(?:teen)?|(?:thir|fif|eigh)teen"
 _WORDS += "|(?:thir|for|fif|six|seven|eigh|nine)ty"
-_NUMBER = re.compile(rf"(?ai:(?<![\w.,:/+#-])(?:\d{{1,4}}{NUMBER_ENDS}|(?:{_WORDS})(?![\w-])))")
+_NUMBER = re.compile(rf"(?ai:{NUMBER_STARTS}(?:\d{{1,4}}{NUMBER_ENDS}|(?:{_WORDS})(?![\w-])))")
 _NUMERAL = "(?<!分之)(?<!、)[零〇一二两三四五六七八九十百千万亿]+(?!分之|、)"
 _NUMBER_IN_CHINESE = re.compile(rf"(?<![A-Za-z\d.,:/+#-])\d{{1,4}}(?![A-Za-z\d-]|[.,:/]\d|[百千万亿])|{_NUMERAL}")
 _YEARS, _HOURS, _OCLOCK = (1800, 2050), (2, 12), ("点", " 点")
@@ -111,9 +111,9 @@ def _renumbered(pair: SentencePair, key: int) -> tuple[str, str] | None:
 
 def _ends_alike(number: int, place: re.Match[str]) -> bool:
     """Whether a number can stand where another did: 21 before st, 22 before nd, any where there is no ordinal."""
-    ending = re.compile("st|nd|rd|th").match(place.string, place.end())
+    ending = place.string[place.end() : place.end() + 2]
     ordinal = "th" if number // 10 % 10 == 1 else _ORDINALS.get(number % 10, "th")
-    return ending is None or ending[0] == ordinal
+    return ending == ordinal or ending not in ("th", *_ORDINALS.values())
 
 
 def _stated(number: re.Pattern[str], read: Callable[[str], list[Number]], text: str) -> dict[Decimal, re.Match[str]]:

@@ -115,8 +115,8 @@ def unlikely(source: str, translation: str) -> bool:
 
 def _ends_late(text: str) -> bool:
     *_, last = ["", *spans.find(text, numbers=True)]
-    before = text.rstrip().removesuffix(last)
-    return bool(last) and before != text.rstrip() and before.rstrip().endswith((".", "!", "?", "。", "！", "？"))
+    text = text.rstrip()
+    return bool(last) and text.endswith(last) and text.removesuffix(last).rstrip().endswith(tuple(".!?。！？"))
 
 
 _WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")  # neither a name nor within an address

@@ -25,8 +25,8 @@ Ranked = list[tuple[str, int]]
 # At most this share of a vocabulary is characters that spell; the rest is words.
 _SPELLING_SHARE = 0.25
 _REMEMBERED = 2**16  # spelled words
-_NUMBER = re.compile(r"(?a:\d[\d.,:]*\d)")
 _MEMORABLE = 50  # characters of a word that is worth remembering: a stranger's may have millions
+_NUMBER = re.compile(r"(?a:\d[\d.,:]*\d)")
 
 
 class Vocab:
@@ -170,9 +170,9 @@ def build_vocab(counts: Counts, size: int, min_frequency: int, spells: bool, res
     always = [(token, counts[token]) for token in reserved]
     counts = Counter({token: count for token, count in counts.items() if token not in reserved})
     size = max(0, size - len(always))
-    ranked = [item for item in rank(counts, min_frequency) if not is_marked(item[0])]
+    ranked = [(token, count) for token, count in rank(counts, min_frequency) if not is_marked(token)]
     if spells:
-        ranked = [item for item in ranked if not _NUMBER.fullmatch(item[0])]
+        ranked = [(token, count) for token, count in ranked if _NUMBER.fullmatch(token) is None]
     words = ranked[:size]
     if spells:
         words = ranked[: size - min(len(_spelling(counts, words)), int(size * _SPELLING_SHARE))]

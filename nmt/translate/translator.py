@@ -102,17 +102,18 @@ class Translator:
         It is looked for among the n best, then with numbers as placeholders, and by a search that says nothing of four
         tokens twice.
         """
+        wrong = {i: self._wrong(lines[i], candidates[0]) for i, candidates in enumerate(found) if candidates}
         for numbers, unrepeated in ((False, 0), (True, 0), (False, 4)):
-            wrong = {i: how for i, of in enumerate(found) if of and (how := self._wrong(lines[i], of[0]))}
+            doubtful = [i for i, how in wrong.items() if how]
             if numbers:  # without any, it would be the search that has just been made
-                wrong = {i: wrong[i] for i in wrong if self._masked(lines[i], numbers) != self._masked(lines[i])}
+                doubtful = [i for i in doubtful if self._masked(lines[i], numbers) != self._masked(lines[i])]
             search = self.search.model_copy(update={"n_best": self.search.beam_size, "no_repeat_ngram": unrepeated})
-            sources = [self._masked(lines[i], numbers) for i in wrong]
-            for i, candidates in zip(wrong, self._attempt(sources, search), strict=True):
+            sources = [self._masked(lines[i], numbers) for i in doubtful]
+            for i, candidates in zip(doubtful, self._attempt(sources, search), strict=True):
                 grades = [self._wrong(lines[i], candidate) for candidate in candidates]
                 if (least := min(grades, default=wrong[i])) < wrong[i]:
                     better = [c for c, grade in zip(candidates, grades, strict=True) if grade == least]
-                    found[i] = better[: self.search.n_best]
+                    wrong[i], found[i] = least, better[: self.search.n_best]
 
     def _wrong(self, line: str, candidate: Candidate) -> int:
         """How wrong a translation looks: 0 not at all, 1 unlikely to be right, 2 faulty."""

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -396,34 +397,33 @@ def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
     assert [t.text for t in echo(CHINESE, 40).translate(["地" * 8])] == ["地" * 8]  # nothing better is found
 
 
-def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    def suspect(_source: str, text: str) -> list[Fault]:
-        return [Fault("too long", text)] if len(text) > 1 else []
+def too_long(most: int) -> Callable[[str, str], list[Fault]]:
+    return lambda _source, text: [Fault("too long", text)] if len(text) > most else []
 
-    monkeypatch.setattr("nmt.translate.translator.faults", suspect)
+
+def echo_that_can_stop() -> Echo:
     model = Echo(3, len(CHINESE.vocab))
     model.logits.data[EOS, EOS + 1 :] = -torch.inf
     model.logits.data[4, 5:] = -torch.inf  # for 天, nothing but 天 or the end
+    return model
+
+
+def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.translate.translator.faults", too_long(1))
     found = {
-        verify: translator(model, CHINESE, CHINESE, beam_size=4, verify=verify).translate(["天天"])[0]
+        verify: translator(echo_that_can_stop(), CHINESE, CHINESE, beam_size=4, verify=verify).translate(["天天"])[0]
         for verify in ("off", "flag", "retry")
     }
     assert [(t.text, bool(t.faults)) for t in found.values()] == [("天天", False), ("天天", True), ("天", False)]
 
 
 def test_retrying_takes_what_is_unlikely_only_for_want_of_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    def suspect(_source: str, text: str) -> list[Fault]:
-        return [Fault("too long", text)] if len(text) > 2 else []
-
-    monkeypatch.setattr("nmt.translate.translator.faults", suspect)
-    model = Echo(3, len(CHINESE.vocab))
-    model.logits.data[EOS, EOS + 1 :] = -torch.inf
-    model.logits.data[4, 5:] = -torch.inf
+    monkeypatch.setattr("nmt.translate.translator.faults", too_long(2))
+    retrying = translator(echo_that_can_stop(), CHINESE, CHINESE, beam_size=8, verify="retry")
     found = []
     for doubtful in ([], ["天"], ["天", ""]):  # the other candidates are 天 and nothing
         monkeypatch.setattr("nmt.translate.translator.unlikely", lambda _source, text, few=doubtful: text in few)
-        (best,) = translator(model, CHINESE, CHINESE, beam_size=8, verify="retry").translate(["天天天"])
-        found.append(best.text)
+        found.append(retrying.translate(["天天天"])[0].text)
     assert found == ["天", "", "天"]
 
 
