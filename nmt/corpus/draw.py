@@ -1,7 +1,6 @@
 """The lottery that makes pairs of train dev and test: a function of the seed and of what the pairs say."""
 
 import heapq
-from typing import NamedTuple
 
 from nmt.run_dir import Split
 
@@ -9,12 +8,7 @@ _LARGEST_SHARE = 10  # a split gets at most one pair in this many
 _SPARE = 4  # lots remembered for each that is asked for, so that no sentence needs to be drawn twice
 
 
-class Winner(NamedTuple):
-    """Where a drawn pair goes, and the keys of its sentences."""
-
-    split: Split
-    src_key: int
-    tgt_key: int
+Winner = tuple[Split, int, int]  # where a drawn pair goes, and the keys of its sentences
 
 
 class Draw:
@@ -46,7 +40,7 @@ class Draw:
             while left and (lot := next(lots, None)):
                 key, sides = -lot[0], lot[1:]
                 if taken.isdisjoint(sides):
-                    winners[key] = Winner(split, *sides)
+                    winners[key] = (split, *sides)
                     taken.update(sides)
                     left -= 1
         return winners

@@ -137,9 +137,7 @@ def _counts(numbers: tuple[Numbers, Numbers], blocks: Iterable[Block]) -> list[C
     for *sides, _ in blocks:
         for total, ids in zip(totals, sides, strict=True):
             total += np.bincount(ids, minlength=len(total))
-    return [
-        Counter(dict(zip(*side, strict=True))) for side in zip(numbers, map(np.ndarray.tolist, totals), strict=True)
-    ]
+    return [Counter(dict(zip(side, total.tolist(), strict=True))) for side, total in zip(numbers, totals, strict=True)]
 
 
 def _save_vocabs(config: Config, run: RunDir, counts: list[Counter[str]]) -> None:
@@ -193,15 +191,6 @@ def _describe(vocab: Vocab, dev: Counter[str]) -> dict[str, Any]:
     encoded = [(vocab.encode([word]), count) for word, count in dev.items() if count]
     units = sum(count * len(ids) for ids, count in encoded)
     unknown = sum(count * ids.count(UNK) for ids, count in encoded)
-    return {
-        "size": len(vocab),
-        "spelling": sum(map(is_marked, vocab.tokens)),
-        "dev_tokens": tokens,
-        "dev_coverage": _percent(known, tokens),
-        "dev_oov": _percent(tokens - known, tokens),
-        "dev_unk": _percent(unknown, units),
-    }
-
-
-def _percent(part: int, whole: int) -> float | None:
-    return round(100 * part / whole, 3) if whole else None
+    rates = {"dev_coverage": (known, tokens), "dev_oov": (tokens - known, tokens), "dev_unk": (unknown, units)}
+    sizes = {"size": len(vocab), "spelling": sum(map(is_marked, vocab.tokens)), "dev_tokens": tokens}
+    return sizes | {name: round(100 * part / whole, 3) if whole else None for name, (part, whole) in rates.items()}

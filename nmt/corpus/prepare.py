@@ -130,8 +130,8 @@ def _deal(
         corpus, key, src_key, tgt_key = map(int, columns[:4])
         src, tgt, given, *varied = columns[4:]
         if won := winners.pop(key, None):
-            ledger[corpus][won.split] += 1
-            write[won.split](src, given)
+            ledger[corpus][won[0]] += 1
+            write[won[0]](src, given)
         elif src_key in held_out or tgt_key in held_out:
             ledger[corpus][_OVERLAP] += 1
         else:

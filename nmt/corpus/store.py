@@ -74,7 +74,7 @@ def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:
 
 def write_store(path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerprints: tuple[str, str]) -> int:
     """Write a store, whole or not at all; gives the number of pairs."""
-    width = _width(vocab_sizes)
+    width = "uint16" if max(vocab_sizes) <= 2**16 else "int32"
     dtypes = {"src.ids": _DTYPES[width], "tgt.ids": _DTYPES[width], "lengths": np.int32}
     with replacing(path) as part:
         part.mkdir()
@@ -87,10 +87,6 @@ def write_store(path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerp
         meta = {"pairs": count, "dtype": width} | dict(zip(SIDES, fingerprints, strict=True))
         write_json(part / "meta.json", meta)
     return count
-
-
-def _width(vocab_sizes: Sizes) -> str:
-    return "uint16" if max(vocab_sizes) <= 2**16 else "int32"
 
 
 def _write_offsets(part: Path) -> int:

@@ -6,7 +6,7 @@ Strings in, numbers out. BLEU and chrF lie between 0 and 100, more is better; TE
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -203,8 +203,3 @@ def format_scores(scores: Sequence[Score]) -> str:
 def by_metric(results: Iterable[Any]) -> dict[str, dict[str, Any]]:
     """Turn results of one metric each, Score or Comparison, into JSON-able values: metric → its other fields."""
     return {each.metric: {name: value for name, value in vars(each).items() if name != "metric"} for each in results}
-
-
-def to_json(scores: Sequence[Score], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Build what `--json` prints: `extra`, then `scores`: metric → value, low, high, signature."""
-    return {**extra, "scores": by_metric(scores)}

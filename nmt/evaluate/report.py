@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nmt.evaluate.checks import Check, check, format_checks
-from nmt.evaluate.metrics import Lines, Score, by_metric, check_hypotheses, format_scores, score, to_json
+from nmt.evaluate.metrics import Lines, Score, by_metric, check_hypotheses, format_scores, score
 from nmt.evaluate.significance import Comparison, compare, format_comparisons
 
 About = Mapping[str, Any]
@@ -30,7 +30,7 @@ class Evaluation:
         """Plain values for machines and for the history."""
         compared = {"comparisons": by_metric(self.comparisons)} if self.comparisons else {}
         checks = {each.kind: {"translation": each.translation, "reference": each.reference} for each in self.checks}
-        return to_json(self.scores, {**self.about, "warnings": self.warnings, **compared, "checks": checks})
+        return {**self.about, "warnings": self.warnings, **compared, "checks": checks, "scores": by_metric(self.scores)}
 
 
 def evaluate(

@@ -116,7 +116,7 @@ def _lost(worse: Comparison) -> str:
 
 
 def append_history(path: Path, record: Mapping[str, Any]) -> None:
-    """Append one JSON line: `time` (ISO 8601, UTC), then `record`, such as what `to_json` gives.
+    """Append one JSON line: `time` (ISO 8601, UTC), then `record`, such as `Evaluation.as_json` gives.
 
     Runs that append at once wait for each other, and a line that could not be written whole is taken back; what a
     power failure left of one keeps a line of its own.

@@ -12,8 +12,9 @@ from decimal import Decimal
 
 from nmt.text import spans
 from nmt.text.numbers import Number, Values, chinese, english
+from nmt.text.units import miscounted
 
-KINDS = ("number missing", "number invented", "span mangled", "repetition", "copy", "too short", "too long")
+KINDS = "number missing", "number invented", "unit wrong", "span mangled", "repetition", "copy", "too short", "too long"
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def _numbers(source: str, translation: str) -> Iterator[Fault]:
         if not number.text.isalpha() or ("月" in translation and number.values[0] not in said):  # 27日, 当月27日
             yield Fault("number missing", number.text)
     yield from (Fault("number invented", number.text) for number in invented)
+    yield from (Fault("unit wrong", found) for found in miscounted(source, translation))
 
 
 def _unexplained(stated: Numbers, told: Numbers) -> tuple[Numbers, Numbers]:

@@ -76,9 +76,7 @@ class Masked:
 
 def find(text: str, numbers: bool = False) -> list[str]:
     """The protected spans of a text, and its other numbers if asked for, in order."""
-    if numbers:
-        return _SPAN_OR_NUMBER.findall(text)
-    return _SPAN.findall(text) if _SUSPICIOUS.search(text) else []
+    return _SPAN_OR_NUMBER.findall(text) if numbers else _SPAN.findall(text) if _SUSPICIOUS.search(text) else []
 
 
 def mask(text: str, numbers: bool = False) -> Masked:

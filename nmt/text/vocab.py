@@ -136,9 +136,7 @@ def is_marked(token: str) -> bool:
 
 def spell(word: str) -> list[str]:
     """A word as marked characters: `Bob` → `<B>B <M>o <E>b`; one character needs no mark."""
-    if len(word) < 2:
-        return [word]
-    return [BEGIN + word[0], *(MIDDLE + c for c in word[1:-1]), END + word[-1]]
+    return [BEGIN + word[0], *(MIDDLE + c for c in word[1:-1]), END + word[-1]] if len(word) > 1 else [word]
 
 
 def join_spelled(tokens: Iterable[str]) -> list[str]:

@@ -25,6 +25,7 @@ from nmt.translate.decoder import Decoder
 from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
 
+Say = Callable[[str], None]
 _LONGEST_TOKEN = 64  # characters, on average: to encode a line of megabytes only to see that it is long takes gigabytes
 
 
@@ -99,15 +100,16 @@ class Translator:
     def _reconsider(self, found: list[list[Candidate]], lines: Sequence[str]) -> None:
         """Where something is wrong with the best translation, take one with which less is, if there is one.
 
-        It is looked for among the n best, then with numbers as placeholders, and by a search that says nothing of four
-        tokens twice.
+        It is looked for with three times as many hypotheses, then with numbers as placeholders, and by a search that
+        says nothing of four tokens twice.
         """
+        beams = 3 * self.search.beam_size
         wrong = {i: self._wrong(lines[i], candidates[0]) for i, candidates in enumerate(found) if candidates}
         for numbers, unrepeated in ((False, 0), (True, 0), (False, 4)):
             doubtful = [i for i, how in wrong.items() if how]
             if numbers:  # without any, it would be the search that has just been made
                 doubtful = [i for i in doubtful if self._masked(lines[i], numbers) != self._masked(lines[i])]
-            search = self.search.model_copy(update={"n_best": self.search.beam_size, "no_repeat_ngram": unrepeated})
+            search = self.search.model_copy(update={"beam_size": beams, "n_best": beams, "no_repeat_ngram": unrepeated})
             sources = [self._masked(lines[i], numbers) for i in doubtful]
             for i, candidates in zip(doubtful, self._attempt(sources, search), strict=True):
                 grades = [self._wrong(lines[i], candidate) for candidate in candidates]
@@ -160,11 +162,7 @@ class Translator:
 
 
 def load_translator(
-    config: Config,
-    run: RunDir,
-    device: str = "auto",
-    precision: str = "auto",
-    warn: Callable[[str], None] | None = None,
+    config: Config, run: RunDir, device: str = "auto", precision: str = "auto", warn: Say | None = None
 ) -> Translator:
     """Load the trained model of a run: its best checkpoint, or if that is damaged the last whole one, with a warning.
 
@@ -182,7 +180,7 @@ def load_translator(
     return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
 
 
-def _load_best(run: RunDir, warn: Callable[[str], None]) -> tuple[Path, dict[str, Tensor]]:
+def _load_best(run: RunDir, warn: Say) -> tuple[Path, dict[str, Tensor]]:
     marked = best(run)
     if marked is None and run.best.exists():
         warn(f"{run.best}: names a checkpoint that is not there; taking the last whole one")

@@ -20,8 +20,8 @@ from nmt.evaluate.metrics import (
     format_scores,
     score,
     segmented_share,
-    to_json,
 )
+from nmt.evaluate.report import evaluate
 
 REFERENCES = [
     "我每天早上喝一杯热茶。",
@@ -259,10 +259,11 @@ def test_the_table_has_one_line_a_metric_with_value_interval_and_signature():
     ]
 
 
-def test_json_holds_scores_by_metric_beside_what_else_is_given():
+def test_json_holds_scores_by_metric_beside_what_else_is_known():
     scores = score(HYPOTHESES, REFERENCES, ["bleu", "chrf"])
-    record = json.loads(json.dumps(to_json(scores, {"lines": 10})))
-    assert record == {"lines": 10, "scores": by_metric(scores)}
+    record = evaluate(HYPOTHESES, REFERENCES, None, ["bleu", "chrf"], {"model": "runs/x"}, None).as_json()
+    assert record["model"] == "runs/x"
+    assert json.loads(json.dumps(record))["scores"] == by_metric(scores)
     assert record["scores"]["bleu"] == {
         "value": scores[0].value,
         "low": scores[0].low,

@@ -105,6 +105,29 @@ FAITHFUL = [
     ("Three in four people born in the 1990s save.", "每4个“90后”中有3个存钱。"),
     ("No, no, no, no!", "不，不，不，不！"),
     ("It cost 100000000.", "它花了10000万。"),
+    ("I am 180 centimeters tall.", "我身高180公分。"),
+    ("It is 1,600 meters high.", "它高1600米。"),
+    ("Preheat it to 300° Fahrenheit.", "预热到华氏300度。"),
+    ("Water boils at 100 degrees Celsius.", "水在100℃沸腾。"),
+    ("Water freezes at 0 degrees Centigrade.", "水在0度结冰。"),
+    ("There was a 30 percent discount.", "打7折。"),
+    ("It took 5 years.", "花了5年。"),
+    ("It took 30 minutes.", "花了半个小时。"),
+    ("It grew by 25 percent.", "增长了四分之一。"),
+    ("He is 37 years old.", "他37岁。"),
+    ("He died at the age of 104.", "他享年104岁。"),
+    ("It fell in 356 BCE.", "它于公元前356年陷落。"),
+    ("Rome fell in 476.", "罗马于476年灭亡。"),
+    ("It rose by 350 points.", "上涨了350点。"),
+    ("Come at 9:30.", "9:30来。"),
+    ("Come at 9:30.", "九点半来。"),
+    ("Come at half past 9.", "9点半来。"),
+    ("School begins at eight-thirty.", "学校8点半开始上课。"),
+    ("He is 100 percent certain.", "他百分百确定。"),
+    ("He has 2 cats. Second, he has a dog.", "他有2只猫。其次，他有一条狗。"),
+    ("Dial 119.", "拨打119。"),
+    ("This is Room 839.", "这是839号房间。"),
+    ("He was called by 119 people.", "有119个人给他打电话。"),
 ]
 FAULTY = [
     ("They sold 1,500 books.", "他们卖了书。", "number missing", "1,500"),
@@ -130,6 +153,18 @@ FAULTY = [
     ("Prices rose 30%.", "物价上涨百分之四十。", "number missing", "30"),
     ("Version 1.2.3 is out.", "版本1.2.4发布了。", "number missing", "1.2.3"),
     ("He has 2 cats and two dogs.", "他有猫和两条狗。", "number missing", "2"),
+    ("I am 180 centimeters tall.", "我身高180米。", "unit wrong", "180 centimeters"),
+    ("I am 180cm tall.", "我180岁高。", "unit wrong", "180cm"),
+    ("It is 1,600 meters high.", "它高1600岁。", "unit wrong", "1,600 meters"),
+    ("Preheat it to 300° Fahrenheit.", "预热到300度。", "unit wrong", "300° Fahrenheit"),
+    ("It cost 50 dollars.", "花了50日币。", "unit wrong", "50 dollars"),
+    ("Wait 20 minutes.", "等20天。", "unit wrong", "20 minutes"),
+    ("In case of fire, call 119.", "失火时，119年打电话。", "unit wrong", "119年"),
+    ("About 100,000 live there.", "约有100,000点。", "unit wrong", "100,000点"),
+    ("I have not seen him since 8539.", "我8539岁没见过他。", "unit wrong", "8539岁"),
+    ("I get up at 6:30.", "我6:30天起床。", "unit wrong", "6:30天"),
+    ("They eat before 8:00 p.m.", "他们8点半前吃饭。", "unit wrong", "8点半"),
+    ("This is Room 839.", "这里有839个房间。", "unit wrong", "839个"),
     ("Go away.", "走开走开走开走开走开。", "repetition", "走开"),
     ("He was hurt.", "他上身部部部部部部受伤。", "repetition", "部"),
     ("He was hurt.", "受伤, 受伤, 受伤, 受伤。", "repetition", "受伤"),
@@ -212,6 +247,9 @@ def test_a_scaled_number_always_is(n: int, scale: str) -> None:
         "三四百",
         "好了",
         "2/",
+        "3岁",
+        "call 1, ",
+        "12:30天",
         "word 3 ",
         "two 3 ",
         "two hundred 3 ",
@@ -246,7 +284,7 @@ def pairs(test_set: str) -> list[tuple[str, str]]:
 
 
 def number_faults(source: str, translation: str) -> list[Fault]:
-    return [fault for fault in faults(source, translation) if fault.kind.startswith("number")]
+    return [fault for fault in faults(source, translation) if fault.kind.startswith(("number", "unit"))]
 
 
 @real
