@@ -9,7 +9,7 @@ feet|foot 尺  kgs?|kilos?|kilogram\w* 公斤|千克|斤|kg  (?:°|degrees?)\s?C
 percent [%％成折半倍]|百?分[之百]  dollars? [元圆块刀$]|美金  yen [元円圆]  seconds? [秒分]  minutes? [分刻半时]
 hours? [时点钟天]  weeks? [周期天月]|礼拜  months? [月季年]  years? [年岁载龄周]|世纪"""
 # What Chinese says with a number only where English has something like this: 2:28日, 100,000点, 8539岁, 8点半, 119年.
-_CLAIMS = r"""\d?\d:\d\d\s?[年天日岁个次辆] (?!)  \d{3,}\s?岁 \b(?:year|month|old|age|birth|be|live)
+_CLAIMS = r"""\d?\d:\d\d\s?[年天日岁个次辆] (?!)  \d{3,}\s?多?岁 \b(?:year|month|old|age|birth|be|live)
 [\d一二三四五六七八九十两]{1,3}\s?点半 30|half|thirty  (?:2[5-9]|[3-9]\d|[\d,]{3,})\s?点 point|o'clock|[ap]\.?m\b|:\d
 \d{3}\s?年 year|centur|decade|\b(?:AD|BCE?|B\.C|A\.D|(?:in|of|since|from|to|by)\s\d{3})\b"""
 # What has a number and is not counted: Room 839 is not 839个房间.

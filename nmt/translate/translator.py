@@ -74,8 +74,8 @@ class Translator:
         """Translate lines, sorted by length within; the order out is the order in.
 
         What a machine reads is kept byte for byte: it travels as placeholders. A line that comes back without one of
-        them is translated again as it is. One that goes round in circles, or with `verify: retry` has any fault, gives
-        way to the next best without.
+        them is translated again as it is. One that is blank or goes round in circles, or with `verify: retry` has any
+        fault, gives way to the next best without.
         """
         sources = [self._masked(line) for line in lines]
         found = self._attempt(sources, self.search)
@@ -120,7 +120,7 @@ class Translator:
     def _wrong(self, line: str, candidate: Candidate) -> int:
         """How wrong a translation looks: 0 not at all, 1 unlikely to be right, 2 faulty."""
         if self.search.verify != "retry":
-            return 2 * bool(repetition(line, candidate.text))
+            return 2 * bool(not candidate.text or repetition(line, candidate.text))
         return 2 if faults(line, candidate.text) else int(unlikely(line, candidate.text))
 
     def _parts(self, line: str) -> list[str]:

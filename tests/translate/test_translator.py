@@ -198,7 +198,7 @@ def test_a_batch_holds_no_more_padded_tokens_than_it_may(monkeypatch: pytest.Mon
 def test_the_n_best_of_a_split_line_join_the_parts_rank_by_rank() -> None:
     model = random_model(max_length=8)
     wide = translator(model, ENGLISH, CHINESE, n_best=3, beam_size=3)
-    line = "the cat sat on a mat . and then it left . the mat"
+    line = "the cat sat on a mat . and then it left . the cat sat"
     parts = split_long(line, lambda part: len(part.split()) <= 7)
     assert len(parts) > 1
     of_parts = wide.translate(parts)
@@ -406,6 +406,12 @@ def echo_that_can_stop() -> Echo:
     model.logits.data[EOS, EOS + 1 :] = -torch.inf
     model.logits.data[4, 5:] = -torch.inf  # for 天, nothing but 天 or the end
     return model
+
+
+def test_a_line_is_not_left_blank_if_there_is_anything_to_say() -> None:
+    model = echo_that_can_stop()
+    model.logits.data[4, EOS] = model.logits.data[4, 4] + 1
+    assert [t.text for t in translator(model, CHINESE, CHINESE, beam_size=4).translate(["天", ""])] == ["天", ""]
 
 
 def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(monkeypatch: pytest.MonkeyPatch) -> None:
