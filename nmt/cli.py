@@ -81,7 +81,7 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Show the versi
 
 @app.command()
 def prepare(
-    config: opt.ConfigFile = None,
+    config: opt.Config = None,
     overrides: opt.Overrides = None,
     overwrite: opt.Overwrite = False,
     max_bytes: opt.MaxBytes = None,
@@ -96,9 +96,7 @@ def prepare(
 
 
 @app.command()
-def build_vocab(
-    config: opt.ConfigFile = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False
-) -> None:
+def build_vocab(config: opt.Config = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False) -> None:
     """Build vocabularies and encode the text."""
     from nmt import stages
     from nmt.config import load_config
@@ -112,7 +110,7 @@ def build_vocab(
 
 @app.command()
 def train(
-    config: opt.ConfigFile = None,
+    config: opt.Config = None,
     overrides: opt.Overrides = None,
     overwrite: opt.Overwrite = False,
     max_bytes: opt.MaxBytes = None,
@@ -148,7 +146,7 @@ def _with(overrides: list[str] | None, section: str, options: dict[str, object])
 
 @app.command()
 def translate(
-    config: opt.ConfigFile = None,
+    config: opt.Config = None,
     model: opt.Model = None,
     overrides: opt.SearchOverrides = None,
     output_format: opt.OutputFormat = "text",
@@ -240,7 +238,7 @@ def typography(check: opt.Check = False, spacing: opt.Spacing = "keep") -> None:
 
 @app.command()
 def evaluate(
-    config: opt.ConfigFile = None,
+    config: opt.Config = None,
     model: opt.Model = None,
     overrides: opt.SearchOverrides = None,
     src: opt.Source = None,

@@ -15,7 +15,7 @@ def _settings(explained: str) -> Any:
     return typer.Argument(metavar="KEY=VALUE", help=explained)
 
 
-ConfigFile = Annotated[Path | None, _option("Settings; see configs/reference.yaml.", "--config", "-c", kind="FILE")]
+Config = Annotated[Path | None, _option("Settings; see configs/reference.yaml.", "--config", "-c", kind="FILE")]
 Overrides = Annotated[list[str] | None, _settings("Settings over the file's, such as train.updates=500.")]
 SearchOverrides = Annotated[list[str] | None, _settings("Settings over the run's, such as search.beam_size=10.")]
 MaxBytes = Annotated[int | None, _option("Bytes of each .gz, unzipped; more is refused.")]

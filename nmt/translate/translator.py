@@ -103,13 +103,14 @@ class Translator:
         It is looked for with three times as many hypotheses, then with numbers as placeholders, and by a search that
         says nothing of four tokens twice.
         """
-        beams = 3 * self.search.beam_size
+        width, batch_tokens = 3 * self.search.beam_size, max(1, self.search.batch_tokens // 3)
+        wide = {"beam_size": width, "n_best": width, "batch_tokens": batch_tokens}
         wrong = {i: self._wrong(lines[i], candidates[0]) for i, candidates in enumerate(found) if candidates}
         for numbers, unrepeated in ((False, 0), (True, 0), (False, 4)):
             doubtful = [i for i, how in wrong.items() if how]
             if numbers:  # without any, it would be the search that has just been made
                 doubtful = [i for i in doubtful if self._masked(lines[i], numbers) != self._masked(lines[i])]
-            search = self.search.model_copy(update={"beam_size": beams, "n_best": beams, "no_repeat_ngram": unrepeated})
+            search = self.search.model_copy(update=wide | {"no_repeat_ngram": unrepeated})
             sources = [self._masked(lines[i], numbers) for i in doubtful]
             for i, candidates in zip(doubtful, self._attempt(sources, search), strict=True):
                 grades = [self._wrong(lines[i], candidate) for candidate in candidates]

@@ -19,6 +19,8 @@ from nmt.text.side import Side, load_side
 from nmt.text.spans import PLACEHOLDERS, find
 from nmt.text.tokenizers import Char, Plain
 from nmt.text.vocab import EOS, PAD, Vocab
+from nmt.translate.decoder import Decoder
+from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
 from nmt.translate.translator import Translation, Translator, load_translator
 
@@ -395,6 +397,21 @@ def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
     (best,) = translator(model, CHINESE, CHINESE, beam_size=8).translate(["天" * 8])
     assert best.text != "天" * 8
     assert [t.text for t in echo(CHINESE, 40).translate(["地" * 8])] == ["地" * 8]  # nothing better is found
+
+
+def test_to_look_further_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[SearchConfig] = []
+    decode = Decoder.decode
+
+    def spy(self: Decoder, sources: list[list[int]], search: SearchConfig) -> list[NBest]:
+        searches.append(search)
+        return decode(self, sources, search)
+
+    monkeypatch.setattr(Decoder, "decode", spy)
+    echo(CHINESE, 40, method="beam", beam_size=2, batch_tokens=60).translate(["地" * 8])  # it goes round in circles
+    first, *others = [(search.beam_size, search.beam_size * search.batch_tokens) for search in searches]
+    assert first == (2, 120)
+    assert (6, 120) in others
 
 
 def too_long(most: int) -> Callable[[str, str], list[Fault]]:
