@@ -3,6 +3,10 @@
 A message is one line that names the place, the value and the mend.
 """
 
+from collections.abc import Callable
+
+Say = Callable[[str], None]  # tells people a line that ends nothing
+
 
 class UserError(Exception):
     """Something failed for a reason outside this program (a full disk, a diverging loss)."""

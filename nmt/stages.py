@@ -1,6 +1,5 @@
 """Whether a run's folder is free for a configuration, and which stages are due."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,8 @@ from nmt.config import Config, dump, load_config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
-from nmt.errors import ConfigError
+from nmt.errors import ConfigError, Say
 from nmt.run_dir import SIDES, SPLITS, RunDir, remove, write_text
-
-Say = Callable[[str], None]
 
 _MEND = "give another run_dir, or --overwrite to delete its checkpoints"
 # Settings that change what is still to come, not what a run's checkpoints have already become.

@@ -60,7 +60,8 @@ def _numbers(source: str, translation: str) -> Iterator[Fault]:
         if not number.text.isalpha() or ("月" in translation and number.values[0] not in said):  # 27日, 当月27日
             yield Fault("number missing", number.text)
     yield from (Fault("number invented", number.text) for number in invented)
-    yield from (Fault("unit wrong", unit) for unit in miscounted(source, translation) if not (missing or invented))
+    if not (missing or invented):
+        yield from (Fault("unit wrong", unit) for unit in miscounted(source, translation))
 
 
 def _unexplained(stated: Numbers, told: Numbers) -> tuple[Numbers, Numbers]:

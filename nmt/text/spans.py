@@ -48,6 +48,7 @@ _NUMBER = rf"(?a:{NUMBER_STARTS}\d+(?:[.,:]\d+)*{NUMBER_ENDS})"
 _SCALED = rf"(?a:{NUMBER_STARTS}(?:\d{{1,3}}(?:,\d{{3}}){{1,4}}|\d{{1,9}})(?:\.\d{{1,9}})? (?:[mb]|tr)illion\b)"
 _SCALES = {"万亿": 12, "亿": 8, "万": 4}
 _SPAN_OR_NUMBER = re.compile(f"{_SCALED}|{_SPAN.pattern}|{_NUMBER}")
+_PATTERNS = {False: _SPAN, True: _SPAN_OR_NUMBER}  # by whether numbers are asked for
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 # Without any of these a text has no span.
@@ -76,7 +77,7 @@ class Masked:
 
 def find(text: str, numbers: bool = False) -> list[str]:
     """The protected spans of a text, and its other numbers if asked for, in order."""
-    return _SPAN_OR_NUMBER.findall(text) if numbers else _SPAN.findall(text) if _SUSPICIOUS.search(text) else []
+    return _PATTERNS[numbers].findall(text) if numbers or _SUSPICIOUS.search(text) else []
 
 
 def mask(text: str, numbers: bool = False) -> Masked:
@@ -92,8 +93,7 @@ def mask(text: str, numbers: bool = False) -> Masked:
         spans.append(_in_chinese(match[0]))
         return PLACEHOLDERS[len(spans) - 1]
 
-    pattern = _SPAN_OR_NUMBER if numbers else _SPAN
-    return Masked(pattern.sub(hide, text) if numbers or _SUSPICIOUS.search(text) else text, tuple(spans))
+    return Masked(_PATTERNS[numbers].sub(hide, text) if numbers or _SUSPICIOUS.search(text) else text, tuple(spans))
 
 
 def _in_chinese(span: str) -> str:
@@ -117,8 +117,7 @@ def mask_pair(src: str, tgt: str, first: int, numbers: bool = False) -> tuple[st
     def hide(match: re.Match[str]) -> str:
         return PLACEHOLDERS[number[match[0]]] if match[0] in number else match[0]
 
-    pattern = _SPAN_OR_NUMBER if numbers else _SPAN
-    return pattern.sub(hide, src), pattern.sub(hide, tgt)
+    return _PATTERNS[numbers].sub(hide, src), _PATTERNS[numbers].sub(hide, tgt)
 
 
 def lost(source: str, translation: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Lines in, translations out, in input order."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nmt.checkpoint import best, load_weights, put_weights, read_meta
 from nmt.config import Config, SearchConfig
-from nmt.errors import ModelError
+from nmt.errors import ModelError, Say
 from nmt.model.device import Precision, resolve_device, resolve_precision
 from nmt.model.transformer import Transformer, Undrawn
 from nmt.run_dir import SIDES, RunDir
@@ -25,7 +25,6 @@ from nmt.translate.decoder import Decoder
 from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
 
-Say = Callable[[str], None]
 _LONGEST_TOKEN = 64  # characters, on average: to encode a line of megabytes only to see that it is long takes gigabytes
 
 
