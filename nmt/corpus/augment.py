@@ -33,9 +33,9 @@ Variant = tuple[str, str, str]  # how it came about, and its two sides
 Make = Callable[[SentencePair, int], tuple[str, str] | None]  # of the pair and its key; None: it is not of that kind
 
 
-def variants(pair: SentencePair, key: int, shares: AugmentConfig) -> list[Variant]:
-    """The variants of one pair, a function of its key; with a share of 2.5 two or three of a kind."""
-    asked = [(kind, getattr(shares, kind)) for kind in _KINDS]
+def variants(pair: SentencePair, key: int, shares: AugmentConfig, weight: int = 1) -> list[Variant]:
+    """The variants of one pair, a function of its key; with a share times weight of 2.5 two or three of a kind."""
+    asked = [(kind, getattr(shares, kind) * weight) for kind in _KINDS]
     turns = [(kind, key + turn, share - turn) for kind, share in asked for turn in range(ceil(share))]
     drawn = [(kind, _KINDS[kind](pair, chance)) for kind, chance, share in turns if _wins(chance, kind, share)]
     return [(kind, *made) for kind, made in drawn if made is not None and made != pair]
@@ -52,11 +52,11 @@ class Joiner:
     def __init__(self, share: float) -> None:
         self._share, self._before = share, ("", "")
 
-    def __call__(self, src: str, tgt: str, key: int) -> Variant | tuple[()]:
+    def __call__(self, src: str, tgt: str, key: int, weight: int = 1) -> Variant | tuple[()]:
         """Join a pair with the one before; or do not."""
         before, self._before = self._before, (src, tgt)
         whole = before[0].endswith((".", "!", "?")) and before[1].endswith(("。", "！", "？"))
-        joins = _wins(key, "joined", self._share) and whole
+        joins = _wins(key, "joined", self._share * weight) and whole
         return ("joined", f"{before[0]} {src}", before[1] + tgt) if joins else ()
 
 

@@ -20,7 +20,7 @@ from nmt.text.typography import repair
 # A pair that passed the filters: the number of its corpus, the keys of the pair, of its source and of its target, and
 # the columns that `_finish` makes of it. Plain values, since processes pass on no others as fast.
 Clean = tuple[int, int, int, int, str]
-Numbered = tuple[int, str, str]  # a pair as it was read, after the number of its corpus
+Numbered = tuple[int, int, str, str]  # a pair as it was read, after the number of its corpus and the weight
 Outcomes = Counter[tuple[int, str]]  # how many pairs of which corpus were "read", or failed which rule
 
 
@@ -58,24 +58,24 @@ class Cleaner:
         outcomes: Outcomes = Counter()
         kept: list[Clean] = []
         src_language, tgt_language = self.limits.languages
-        for corpus, src, tgt in chunk:
+        for corpus, weight, src, tgt in chunk:
             outcomes[corpus, "read"] += 1
             raw = SentencePair(src, tgt)
             pair = SentencePair(self._normalize(src, src_language), self._normalize(tgt, tgt_language))
             if rule := failed(raw, self.raw_filters, self.limits) or failed(pair, self.filters, self.limits):
                 outcomes[corpus, rule] += 1
             else:
-                kept.append(self._finish(corpus, pair))
+                kept.append(self._finish(corpus, weight, pair))
         return outcomes, kept
 
-    def _finish(self, corpus: int, pair: SentencePair) -> Clean:
+    def _finish(self, corpus: int, weight: int, pair: SentencePair) -> Clean:
         """Its columns: source, target, target before its typography was mended, and of each variant kind and sides.
 
         A test's reference is nobody's to mend.
         """
         mended = SentencePair(pair.src, repair(pair.tgt)) if self.mend else pair
         key = pair_key(mended, self.seed)
-        columns = [*mended, pair.tgt, *chain.from_iterable(variants(mended, key, self.augment))]
+        columns = [*mended, pair.tgt, *chain.from_iterable(variants(mended, key, self.augment, weight))]
         return corpus, key, side_key(pair.src), side_key(pair.tgt), "\t".join(columns)  # no sentence holds a tab
 
     def _normalize(self, text: str, language: str) -> str:

@@ -86,8 +86,8 @@ def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
 
 
 def _read(sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int) -> Iterator[Clean]:
-    numbered = ((number, src, tgt) for number, source in enumerate(sources) for src, tgt in source.pairs())
-    for outcomes, kept in map_chunks(cleaner, numbered, workers, size=lambda item: len(item[1]) + len(item[2])):
+    read = ((number, source.weight, *pair) for number, source in enumerate(sources) for pair in source.pairs())
+    for outcomes, kept in map_chunks(cleaner, read, workers, size=lambda item: len(item[2]) + len(item[3])):
         for (number, outcome), count in outcomes.items():
             ledger[number][outcome] += count
         yield from kept
@@ -139,7 +139,7 @@ def _deal(
             ledger[corpus][_MENDED] += tgt != given
             for _ in range(weights[corpus]):
                 write["train"](src, tgt)
-            varied += join(src, tgt, key)
+            varied += join(src, tgt, key, weights[corpus])
             for kind, *pair in zip(*[iter(varied)] * 3, strict=True):
                 ledger[corpus][_VARIED + kind] += 1
                 write["train"](*pair)

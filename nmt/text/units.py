@@ -12,8 +12,9 @@ miles? [里哩迈]|mi\b  feet|foot [尺脚足兵]  kgs?|kilos?|kilogram\w* 公�
 (?:°|degrees?)\s?(?:C|Celsius|Centigrade) [度°℃]  (?:°|degrees?)\s?(?:F|Fahrenheit) 华氏|[°℉]  yen [元円圆币¥￥]
 dollars? [元圆块刀$]|(?<!日)币|美金  seconds [秒分]|\ds\b  minutes? [分刻半时時]|min  hours? [时時点钟天]
 weeks? [周週期天月]|礼拜  months? [月季年]  years? [年岁歲载龄周届]|世纪"""
-# What Chinese says with a number only where English has something like this, or never (?!): 2:28日, 8539岁, 8点半.
+# What Chinese says with a number only where English has something like this, or never (?!): 2:28日, 2:30点, 8539岁, 8点半.
 _CLAIMS = r"""\d?\d:\d\d(?:[年天岁](?![会亮])|日(?![本出落])) (?!)
+\d?\d:\d\d?\s?点(?!开(?!始)|[击了菜头名火赞餐球燃亮心评]) (?!)
 (?:1[3-9]\d|[2-9]\d\d|[\d,]{4,})\s?多?岁 year|month|old|age|birth
 [\d一二三四五六七八九十两]{1,3}\s?点半 30|half|thirty|½|\.5
 (?:2[5-9]|[3-9]\d|[\d,]{3,})\s?点(?:钟|左右) point|dot|o'clock|[ap]\.?m\b|:\d|index|clos"""

@@ -194,6 +194,20 @@ def test_a_weight_repeats_a_corpus_in_train(tmp_path: Path) -> None:
     assert report["train"]["pairs"] == sum(times.values())
 
 
+def test_a_weight_multiplies_the_shares_of_variants(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "one", sentences(200))
+    write_corpus(folder, "two", sentences(200, 200))
+    corpora = [aligned(folder, "one"), aligned(folder, "two", weight=3)]
+    augment = {"masked": 0, "tagged": 1, "joined": 0.25, "unpunctuated": 0.25}
+    report, splits = prepared(tmp_path / "run", {"corpora": corpora}, dev_size=0, test_size=0, augment=augment)
+    once, thrice = (corpus["variants"] for corpus in report["corpora"])
+    assert (once["tagged"], thrice["tagged"]) == (200, 600)
+    for kind in ("joined", "unpunctuated"):
+        assert 25 < once[kind] < 75
+        assert 125 < thrice[kind] < 175
+    assert report["train"]["pairs"] == len(splits["train"]) == 800 + sum(once.values()) + sum(thrice.values())
+
+
 def test_all_formats_give_the_same_text(tmp_path: Path) -> None:
     pairs = sentences(40)
     folder = write_corpus(tmp_path / "in", "x", pairs)
