@@ -128,9 +128,8 @@ def _han(text: str) -> int:
 
 
 def _not_chinese(text: str) -> bool:
-    if _KANA_OR_HANGUL.search(text) is None:
-        return _HAN_RUN.search(text) is None
-    return len(_KANA_OR_HANGUL.findall(text)) > _han(text)
+    han = _han(text)
+    return not han or len(_KANA_OR_HANGUL.findall(text)) > han
 
 
 def _not_english(text: str) -> bool:

@@ -105,14 +105,12 @@ def check_gate(scores: Sequence[Score], floors: Mapping[str, float], comparisons
 
 
 def _missed(name: str, value: float, bar: float) -> str:
-    if name in LOWER_IS_BETTER:
-        return f"{name} {value:.4f} is over {bar:g}" if value > bar else ""
-    return f"{name} {value:.4f} is under {bar:g}" if value < bar else ""
+    side, is_missed = ("over", value > bar) if name in LOWER_IS_BETTER else ("under", value < bar)
+    return f"{name} {value:.4f} is {side} {bar:g}" if is_missed else ""
 
 
-def _lost(worse: Comparison) -> str:
-    worse_than = f"is significantly worse than the baseline's {worse.baseline:.4f}"
-    return f"{worse.metric} {worse.value:.4f} {worse_than} (p = {worse.p_value:.4f})"
+def _lost(c: Comparison) -> str:
+    return f"{c.metric} {c.value:.4f} is significantly worse than the baseline's {c.baseline:.4f} (p = {c.p_value:.4f})"
 
 
 def append_history(path: Path, record: Mapping[str, Any]) -> None:

@@ -276,9 +276,7 @@ def _joined(module: nn.Module) -> tuple[Tensor, ...]:
         return module.qkv.weight.chunk(3)
     if isinstance(module, CrossAttention):
         return module.kv.weight.chunk(2)
-    if isinstance(module, FeedForward) and module.gated:
-        return module.inner.weight.chunk(2)
-    return ()
+    return module.inner.weight.chunk(2) if isinstance(module, FeedForward) and module.gated else ()
 
 
 def layer_norm(config: ModelConfig) -> nn.LayerNorm:

@@ -110,18 +110,28 @@ def _apart(numbers: Numbers) -> Numbers:
 
 
 def unlikely(source: str, translation: str) -> bool:
-    """Whether a number or a span is there more often than in the source, or behind the sentence: seldom right."""
+    """Whether something is seldom right: a number or span said more often than in the source, or behind the sentence.
+
+    Or dollars that are 元 alone, which are yuan.
+    """
     plain = re.sub(r"\d\d? ?月", "", translation)  # October 10th is 10月10日
     said, told = (Counter(spans.find(text, numbers=True)) for text in (source, plain))
-    return any(told[span] > said[span] for span in said) or (_ends_late(translation) and not _ends_late(source))
+    written, figures = (len(_FIGURES.findall(text.replace(",", ""))) for text in (source, plain))
+    words = sum(not number.digits and number.values[0] != 1 for number in english(source))
+    again = figures > written + words or any(told[span] > said[span] for span in said)
+    yuan = _DOLLARS.search(source) and _YUAN.search(translation)
+    return again or yuan is not None or (_ends_late(translation) and not _ends_late(source))
 
 
 def _ends_late(text: str) -> bool:
     *_, last = ["", *spans.find(text, numbers=True)]
-    text = text.rstrip()
-    return bool(last) and text.endswith(last) and text.removesuffix(last).rstrip().endswith(tuple(".!?。！？"))
+    before, _, behind = text.rpartition(last) if last else ("", "", text)
+    return before.rstrip().endswith(tuple(".!?。！？")) and _UNIT.fullmatch(behind.strip()) is not None
 
 
+_UNIT = re.compile("[\u4e00-\u9fff]{0,2}[.!?。！？]?")
+_FIGURES = re.compile(r"\d+|[一二三四五六七八九十两]+点|(?<=点)半|[二三四五]十[一二三四五六七八九]?分(?!之)")
+_DOLLARS, _YUAN = re.compile(r"\$|(?i:dollar)"), re.compile(r"\d\s?元")
 _WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")  # neither a name nor within an address
 _HAN = re.compile("[\u3400-\u9fff]")
 _REPEATED = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")  # not 谢谢，谢谢

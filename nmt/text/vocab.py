@@ -65,10 +65,8 @@ class Vocab:
             return cast(list[int], found)
         ids: list[int] = []
         for token, index in zip(tokens, found, strict=True):
-            if index is None:
-                ids += self._rare(token) if len(token) <= _MEMORABLE else self._spelled(token)
-            else:
-                ids.append(index)
+            spelled = self._rare if len(token) <= _MEMORABLE else self._spelled
+            ids += spelled(token) if index is None else (index,)
         return ids
 
     def _spelled(self, word: str) -> tuple[int, ...]:

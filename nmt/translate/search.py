@@ -225,13 +225,9 @@ def _settled(beams: _Beams, finished: _Finished, length: int, limits: Tensor, co
 
 
 def _n_best(finished: _Finished, b: int, count: int) -> NBest:
-    hypotheses = []
-    for k in range(count):
-        score, length = float(finished.scores[b, k]), int(finished.lengths[b, k])
-        if score > -math.inf:
-            ids = finished.paths[b, k, 1:length].tolist()
-            hypotheses.append(Hypothesis(ids, float(finished.log_probs[b, k]), score))
-    return hypotheses
+    columns = (values[b, :count].tolist() for values in (finished.lengths, finished.log_probs, finished.scores))
+    ranked = zip(finished.paths[b, :count].tolist(), *columns, strict=True)
+    return [Hypothesis(path[1 : int(end)], total, score) for path, end, total, score in ranked if score > -math.inf]
 
 
 SEARCHES = {"greedy": greedy, "beam": beam, "sample": sample}

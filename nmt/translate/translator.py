@@ -85,8 +85,9 @@ class Translator:
             self._reconsider(found, lines)
         return [self._translation(line, candidates) for line, candidates in zip(lines, found, strict=True)]
 
-    def _masked(self, line: str, numbers: bool = False) -> Masked:
-        return spans.mask(line, numbers) if self.decoder.protects else Masked(line, ())
+    def _masked(self, line: str, numbers: bool | None = False) -> Masked:
+        """With placeholders for spans, for numbers too, or (None) for nothing."""
+        return spans.mask(line, numbers) if self.decoder.protects and numbers is not None else Masked(line, ())
 
     def _attempt(self, sources: Sequence[Masked], search: SearchConfig) -> list[list[Candidate]]:
         """The n best of each line, less those that have not kept its placeholders."""
@@ -99,15 +100,15 @@ class Translator:
     def _reconsider(self, found: list[list[Candidate]], lines: Sequence[str]) -> None:
         """Where something is wrong with the best translation, take one with which less is, if there is one.
 
-        It is looked for with three times as many hypotheses, then with numbers as placeholders, and by a search that
-        says nothing of four tokens twice.
+        It is looked for with three times as many hypotheses, then with numbers as placeholders, without placeholders,
+        and by a search that says nothing of four tokens twice.
         """
         width, batch_tokens = 3 * self.search.beam_size, max(1, self.search.batch_tokens // 3)
         wide = {"beam_size": width, "n_best": width, "batch_tokens": batch_tokens}
         wrong = {i: self._wrong(lines[i], candidates[0]) for i, candidates in enumerate(found) if candidates}
-        for numbers, unrepeated in ((False, 0), (True, 0), (False, 4)):
+        for numbers, unrepeated in ((False, 0), (True, 0), (None, 0), (False, 4)):
             doubtful = [i for i, how in wrong.items() if how]
-            if numbers:  # without any, it would be the search that has just been made
+            if numbers is not False:  # where there are none, it would be the search that was made first
                 doubtful = [i for i in doubtful if self._masked(lines[i], numbers) != self._masked(lines[i])]
             search = self.search.model_copy(update=wide | {"no_repeat_ngram": unrepeated})
             sources = [self._masked(lines[i], numbers) for i in doubtful]
@@ -120,7 +121,7 @@ class Translator:
     def _wrong(self, line: str, candidate: Candidate) -> int:
         """How wrong a translation looks: 0 not at all, 1 unlikely to be right, 2 faulty."""
         if self.search.verify != "retry":
-            return 2 * bool(not candidate.text or repetition(line, candidate.text))
+            return 2 * bool(not candidate.text or repetition(line, candidate.text) or mangled(line, candidate.text))
         return 2 if faults(line, candidate.text) else int(unlikely(line, candidate.text))
 
     def _parts(self, line: str) -> list[str]:
