@@ -42,7 +42,6 @@ def miscounted(source: str, translation: str) -> Iterator[str]:
     """What is counted in one of two lines and not in the other: 180 centimeters that became 180米, or 119年 for 119."""
     for table, ours, theirs in ((_ENGLISH, source, translation), (_CHINESE, translation, source)):
         yield from (m[0] for counted, needed in table if (m := counted.search(ours)) and not needed.search(theirs))
-    once = (minutes for minutes in _TIME.findall(source) if source.count(minutes) == 1)
-    yield from (minutes for minutes in once if re.search(_APART.format(minutes), translation))
+    yield from (m for m in _TIME.findall(source) if source.count(m) == 1 and re.search(_APART.format(m), translation))
     if (named := _NAMED.search(source)) and source.count(named[1]) == 1:
         yield from (match[0] for match in _COUNTED.finditer(translation) if match[1] == named[1])
