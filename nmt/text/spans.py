@@ -34,8 +34,8 @@ PATTERN = (
 _LONG_NUMBERS = (
     r"(?a:(?<![\w.,:/+-])(?:"
     r"\+?\d{1,4}(?:[ -]\d{3,4}){2,4}"  # telephone numbers
-    r"|\d{1,3}(?:,\d{3})+|\d{5,}|#\d{2,}"  # thousands, long numbers, tickets
-    r"|v\d+(?:\.\d+)+|\d+(?:\.\d+){2,}|[A-Z]{2,9}-?\d+"  # versions, MP3, UTF-8
+    r"|\d{1,3}(?:,\d{3})+|\d{5,}|0x[\da-fA-F]{1,64}|#\d{2,}|[A-Z]{2,9}-?\d+"  # long numbers, tickets, MP3
+    r"|(?:v\d+(?:\.\d+)+|\d+(?:\.\d+){2,})(?:-(?=[\w.-]{0,63}\d)[a-z][\w.-]{0,63}(?<=\w))?"  # versions
     r")(?![\w]|[.,:/-]\d))"
 )
 _PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"
@@ -52,7 +52,7 @@ _PATTERNS = {False: _SPAN, True: _SPAN_OR_NUMBER}  # by whether numbers are aske
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 # Without any of these a text has no span.
-_SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+{_PICTURES}]|\d[\d,.-]+\d|[.:-]\w|[A-Z]\d|{_PLACEHOLDER}")
+_SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+{_PICTURES}]|\d[\d,.-]+\d|[.:-]\w|[A-Z]\d|0x|{_PLACEHOLDER}")
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ _CLAIMS = r"""\d?\d:\d(?:\d(?:[年天岁](?![会亮])|日(?![本出落]))|\s?点
 (?:2[5-9]|[3-9]\d|[\d,]{3,})\s?点(?:钟|左右) point|dot|o'clock|[ap]\.?m\b|:\d|index|clos"""
 # A number that only names: Room 839 is not 839个房间.
 _NAMED = re.compile(r"(?ai:\b(?:call|dial|room|highway|flight)\s(\d{1,9})(?=[.,;!?]|$))")
-# A time whose minutes stand somewhere else: 2:28 as 二点起床28天.
+# A time whose minutes stand somewhere else, or nowhere: 2:28 as 二点起床28天, 7:19 as 7点.
 _TIME = re.compile(r"(?a:(?<![\d:.])\d?\d:(0[1-9]|[1-9]\d)(?![\d:]|\.\d))")
-_APART = r"(?a:(?<![\d点时時分比章零:：.,-])(?<![点时時分比章:：]\s){}(?![\d:：.,]))"
+_APART = r"(?a:(?<![\d点时時分比章零:：.,-])(?<![点时時分比章:：]\s){0}(?![\d:：.,]))|\A(?!.*(?:{0}|[十半刻差分]))"
 _COUNTED = re.compile(r"(?<![\d.,:])(\d{1,9})\s?(?:[个名辆岁年天点]|人(?!工))")
 
 

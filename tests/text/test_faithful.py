@@ -143,6 +143,7 @@ FAITHFUL = [
     ("They won 3:2 on penalties.", "他们3:2点球获胜。"),
     ("I woke up at 2:21.", "我2:21醒来。"),
     ("I woke up at 2:21.", "我在2点21分醒来。"),
+    ("I woke up at 7:19.", "我七点十九分醒来。"),
     ("I woke up at 2:05.", "我在两点零5分醒来。"),
     ("The clip lasts 2:21.", "片段长2分21秒。"),
     ("Read Genesis 3:16.", "请读创世记第3章16节。"),
@@ -198,6 +199,7 @@ FAULTY = [
     ("School begins at 8:30 a.m.", "下午8:30上课。", "unit wrong", "下午8"),
     ("I woke up at 2:21.", "我2点醒来了21点。", "unit wrong", "21"),
     ("I get up at 2:28.", "我二点起床28天。", "unit wrong", "28"),
+    ("I woke up at 7:19.", "我七点醒来了7点。", "unit wrong", "19"),
     ("Preheat it to 367° Fahrenheit.", "华氏度的烤箱到367摄氏度。", "unit wrong", "367摄氏"),
     ("It ended at 4:00 p.m.", "它在下午4:0点钟结束。", "unit wrong", "4:0点"),
     ("They eat before 8:00 p.m.", "他们8点半前吃饭。", "unit wrong", "8点半"),
@@ -251,6 +253,7 @@ def test_it_is_wrong_with(source: str, translation: str, kind: str, detail: str)
         ("October 10th, 1972", "1972年10月10日", False),
         ("October 10th, 1972", "1972年10月10日10日", True),
         ("", "", False),
+        ("We bought v2.10.3 and 2.0.0.", "我们买了v2.10.3和2.0.0。", False),
         ("No number.", "没有数字。", False),
     ],
 )
