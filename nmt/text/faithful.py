@@ -117,7 +117,7 @@ def unlikely(source: str, translation: str) -> bool:
     plain = re.sub(r"\d\d? ?月", "", translation)  # October 10th is 10月10日
     said, told = (Counter(spans.find(text, numbers=True)) for text in (source, plain))
     written, figures = (len(_FIGURES.findall(text.replace(",", ""))) for text in (source, plain))
-    words = sum(not number.digits and number.values[:1] != (1,) for number in english(source))
+    words = sum(not number.digits and number.values[:1] != (Decimal(1),) for number in english(source))
     again = figures > written + words or any(told[span] > said[span] for span in said)
     yuan = _DOLLARS.search(source) and _YUAN.search(translation)
     return again or yuan is not None or (_ends_late(translation) and not _ends_late(source))
