@@ -450,6 +450,20 @@ def test_retrying_takes_what_is_unlikely_only_for_want_of_better(monkeypatch: py
     assert found == ["天", "", "天"]
 
 
+def test_retrying_hides_spans_then_numbers_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.translate.translator.faults", lambda *_: [Fault("copy", "whatever comes")])
+    retrying = translator(Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify="retry")
+    decode, hidden = retrying.decoder.decode, []
+
+    def watched(sentences: list[list[int]], search: SearchConfig) -> list[NBest]:
+        hidden.extend(sum(i in PROTECTING.vocab.placeholders for i in ids) for ids in sentences)
+        return decode(sentences, search)
+
+    monkeypatch.setattr(retrying.decoder, "decode", watched)
+    retrying.translate(["天 v1.2 地 42 黄"])
+    assert hidden == [1, 1, 2, 0, 1]
+
+
 def test_retrying_gives_numbers_the_way_of_spans() -> None:
     lines = ["天 42 地", "天 3.5 and 1999", "黄"]  # the vocabulary has no digits
     options = {"typography": "off", "max_ratio": 1.0}
