@@ -17,14 +17,14 @@ _CLAIMS = r"""\d?\d:\d(?:\d(?:[年天岁](?![会亮])|日(?![本出落]))|\s?点
 (?:1[3-9]\d|[2-9]\d\d|[\d,]{4,})\s?多?岁 year|month|old|age|birth
 [\d一二三四五六七八九十两]{1,3}\s?点半 30|half|thirty|½|\.5
 [\d.]+\s?(?:摄氏|℃) celsius|centigrade|℃|°\s?c\b|^(?!.*(?:fahrenheit|°\s?f\b))
-(?:早上|上午|早晨|凌晨)\s?\d a\.?m\b|morning|^(?!.*p\.?m\b)
-(?:下午|傍晚)\s?\d p\.?m\b|afternoon|evening|^(?!.*a\.?m\b)
+(?:早上|上午|早晨|凌晨)\s?\d a\.?m\b|morning|^(?!.*\d\s?p\.?m\b)
+(?:下午|傍晚)\s?\d p\.?m\b|afternoon|evening|^(?!.*\d\s?a\.?m\b)
 (?:2[5-9]|[3-9]\d|[\d,]{3,})\s?点(?:钟|左右) point|dot|o'clock|[ap]\.?m\b|:\d|index|clos"""
 # A number that only names: Room 839 is not 839个房间.
 _NAMED = re.compile(r"(?ai:\b(?:call|dial|room|highway|flight)\s(\d{1,9})(?=[.,;!?]|$))")
 # A time whose minutes stand somewhere else, or nowhere: 2:28 as 二点起床28天, 7:19 as 7点.
 _TIME = re.compile(r"(?a:(?<![\d:.])\d?\d:(0[1-9]|[1-9]\d)(?![\d:]|\.\d))")
-_APART = r"(?a:(?<![\d点时時分比章零:：.,-])(?<![点时時分比章:：]\s){0}(?![\d:：.,]))|\A(?!.*(?:{0}|[十半刻差分]))"
+_MINUTES = r"[点时時分比章零:：.-]\s?{}(?!\d)|[十半刻差分]"
 _COUNTED = re.compile(r"(?<![\d.,:])(\d{1,9})\s?(?:[个名辆岁年天点]|人(?!工))")
 
 
@@ -42,6 +42,6 @@ def miscounted(source: str, translation: str) -> Iterator[str]:
     """What is counted in one of two lines and not in the other: 180 centimeters that became 180米, or 119年 for 119."""
     for table, ours, theirs in ((_ENGLISH, source, translation), (_CHINESE, translation, source)):
         yield from (m[0] for counted, needed in table if (m := counted.search(ours)) and not needed.search(theirs))
-    yield from (m for m in _TIME.findall(source) if source.count(m) == 1 and re.search(_APART.format(m), translation))
+    yield from (m for m in _TIME.findall(source) if re.search(_MINUTES.format(m), translation) is None)
     if (named := _NAMED.search(source)) and source.count(named[1]) == 1:
         yield from (match[0] for match in _COUNTED.finditer(translation) if match[1] == named[1])
