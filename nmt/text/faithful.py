@@ -114,7 +114,7 @@ def unlikely(source: str, translation: str) -> bool:
 
     Or dollars that are 元 alone, which are yuan.
     """
-    plain = re.sub(r"\d\d? ?月", "", translation)  # October 10th is 10月10日
+    plain = re.sub(r"\d\d? ?月|\d\d世纪(?=\d0年代)", "", translation)  # October is 10月, 1990s are 20世纪90年代
     said, told = (Counter(spans.find(text, numbers=True)) for text in (source, plain))
     written, figures = (len(_FIGURES.findall(text.replace(",", ""))) for text in (source, plain))
     words = sum(not number.digits and number.values[:1] != (Decimal(1),) for number in english(source))
@@ -130,8 +130,8 @@ def _ends_late(text: str) -> bool:
 
 
 _UNIT = re.compile("[\u4e00-\u9fff]{0,2}[.!?。！？]?")
-_FIGURES = re.compile(r"\d+|[一二三四五六七八九十两]+点|(?<=点)半|[二三四五]十[一二三四五六七八九]?分(?!之)")
-_DOLLARS, _YUAN = re.compile(r"\$|(?i:dollar)"), re.compile(r"\d\s?元")
+_FIGURES = re.compile(r"\d+|(?!一点)[一二三四五六七八九十两]{1,3}点|(?<=点)半|[二三四五]十[一二三四五六七八九]?分(?!之)")
+_DOLLARS, _YUAN = re.compile(r"(?i)^(?!.*(?:yuan|rmb|cny|¥|nt\$|hk\$)).*(?:\$|dollar)"), re.compile(r"\d\s?元")
 _WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")  # neither a name nor within an address
 _HAN = re.compile("[\u3400-\u9fff]")
 _REPEATED = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")  # not 谢谢，谢谢
