@@ -130,7 +130,7 @@ def _ends_late(text: str) -> bool:
 
 
 _UNIT = re.compile("[\u4e00-\u9fff]{0,2}[.!?。！？]?")
-_FIGURES = re.compile(r"\d+|(?!一点)[一二三四五六七八九十两]{1,3}点|(?<=点)半|[二三四五]十[一二三四五六七八九]?分(?!之)")
+_FIGURES = re.compile(r"\d+|(?!一点)[一二三四五六七八九十两]{1,3}点|点半|[二三四五]十[一二三四五六七八九]?分(?!之)")
 _DOLLARS, _YUAN = re.compile(r"(?i)^(?!.*(?:yuan|rmb|cny|¥|nt\$|hk\$)).*(?:\$|dollar)"), re.compile(r"\d\s?元")
 _WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")  # neither a name nor within an address
 _HAN = re.compile("[\u3400-\u9fff]")
