@@ -109,12 +109,13 @@ def _select(pairs: Pairs, held_out: set[int], draw: Draw, deduplicate: bool, led
         corpus, key, src_key, tgt_key, _ = pair
         if src_key in held_out or tgt_key in held_out:
             ledger[corpus][_OVERLAP] += 1
-        elif key in seen and deduplicate:
+        elif key not in seen:
+            seen.add(key)
+            draw.enter(key, src_key, tgt_key)
+            yield pair
+        elif deduplicate:
             ledger[corpus]["duplicate"] += 1
         else:
-            if key not in seen:
-                draw.enter(key, src_key, tgt_key)
-            seen.add(key)
             yield pair
 
 

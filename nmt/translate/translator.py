@@ -107,12 +107,11 @@ class Translator:
         wide = {"beam_size": width, "n_best": width, "batch_tokens": batch_tokens}
         wrong = {i: self._wrong(lines[i], candidates[0]) for i, candidates in enumerate(found) if candidates}
         for numbers, unrepeated in ((False, 0), (True, 0), (None, 0), (False, 4)):
-            doubtful = [i for i, how in wrong.items() if how]
+            sources = {i: self._masked(lines[i], numbers) for i, how in wrong.items() if how}
             if numbers is not False:  # where there are none, it would be the search that was made first
-                doubtful = [i for i in doubtful if self._masked(lines[i], numbers) != self._masked(lines[i])]
+                sources = {i: source for i, source in sources.items() if source != self._masked(lines[i])}
             search = self.search.model_copy(update=wide | {"no_repeat_ngram": unrepeated})
-            sources = [self._masked(lines[i], numbers) for i in doubtful]
-            for i, candidates in zip(doubtful, self._attempt(sources, search), strict=True):
+            for i, candidates in zip(sources, self._attempt(list(sources.values()), search), strict=True):
                 grades = [self._wrong(lines[i], candidate) for candidate in candidates]
                 if (least := min(grades, default=wrong[i])) < wrong[i]:
                     better = [c for c, grade in zip(candidates, grades, strict=True) if grade == least]
