@@ -21,7 +21,8 @@ import torch
 from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
-from nmt.run_dir import CHECKPOINT, SIDES, RunDir, read_bytes, read_json, remove, replacing, write_json, write_text
+from nmt.files import read_bytes, read_json, remove, replacing, write_json, write_text
+from nmt.run_dir import CHECKPOINT, SIDES, RunDir
 
 FORMAT = 1
 WEIGHTS, TRAINING, META = "model.safetensors", "training.pt", "meta.json"
@@ -36,11 +37,17 @@ class Meta:
     update: int
     fingerprints: tuple[str, str]  # of both sides
     scores: dict[str, float] = field(default_factory=dict)
-    progress: dict[str, Any] = field(default_factory=dict)  # what resuming needs beside weights and optimizer
-    origin: dict[str, Any] = field(default_factory=dict)  # what made it: versions, seed, fingerprints
+    progress: dict[str, Any] = field(
+        default_factory=dict
+    )  # what resuming needs beside weights and optimizer
+    origin: dict[str, Any] = field(
+        default_factory=dict
+    )  # what made it: versions, seed, fingerprints
 
 
-def save(run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[str, Any] | None = None) -> Path:
+def save(
+    run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[str, Any] | None = None
+) -> Path:
     """Write one checkpoint folder; gives its path."""
     folder = run.checkpoints / name
     with replacing(folder) as part:
@@ -56,14 +63,18 @@ def save(run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[st
 def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None) -> None:
     """Raises UserError where they cannot be written, on a full disk for one; the libraries have errors of their own."""
     try:
-        packed = safetensors.torch.save({key: x.detach().contiguous().cpu() for key, x in weights.items()})
+        packed = safetensors.torch.save(
+            {key: x.detach().contiguous().cpu() for key, x in weights.items()}
+        )
         (part / WEIGHTS).write_bytes(packed)
         if training is not None:
             torch.save(training, part / TRAINING)
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         mend = "free some space: earlier ones are whole"
-        raise UserError(f"{part.name}: the checkpoint cannot be written ({reason}); {mend}") from None
+        raise UserError(
+            f"{part.name}: the checkpoint cannot be written ({reason}); {mend}"
+        ) from None
 
 
 def step_name(update: int) -> str:
@@ -122,7 +133,9 @@ def load_training(folder: Path) -> dict[str, Any]:
     try:
         return cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # torch raises whatever the damage leads it into
-        raise ModelError(f"{path}: not the training state of this program ({type(error).__name__})") from None
+        raise ModelError(
+            f"{path}: not the training state of this program ({type(error).__name__})"
+        ) from None
 
 
 def _refuse_inflated(path: Path) -> None:
@@ -142,10 +155,14 @@ def put_weights(model: nn.Module, weights: Weights, origin: Path) -> None:
     for key in [*wanted, *weights]:
         if key not in weights or key not in wanted:
             where = "missing from" if key not in weights else "unknown to the model but in"
-            raise ModelError(f"{origin}: '{key}' is {where} the checkpoint; it was trained with another model section")
+            raise ModelError(
+                f"{origin}: '{key}' is {where} the checkpoint; it was trained with another model section"
+            )
         if weights[key].shape != wanted[key].shape:
             have, want = list(weights[key].shape), list(wanted[key].shape)
-            raise ModelError(f"{origin}: '{key}' has shape {have}, the configuration makes it {want}")
+            raise ModelError(
+                f"{origin}: '{key}' has shape {have}, the configuration makes it {want}"
+            )
         if not (weights[key].is_floating_point() and weights[key].isfinite().all()):
             raise ModelError(f"{origin}: '{key}' holds what is no number; take another checkpoint")
     for key, tensor in wanted.items():

@@ -14,12 +14,13 @@ import typer
 import typer.core
 
 from nmt import __version__
-from nmt import options as opt
+from nmt.commands import options as opt
 from nmt.errors import ConfigError, UserError
-from nmt.run_dir import RunDir, locked, write_text
+from nmt.files import write_text
+from nmt.run_dir import RunDir, locked
 
 if TYPE_CHECKING:
-    from nmt.config import Config
+    from nmt.config.schema import Config
 
 Translated = Callable[[list[str], int], str]  # of lines, the first of which has that number
 
@@ -73,7 +74,9 @@ def warn(text: str) -> None:
 
 
 @app.callback(invoke_without_command=True)
-def _top(version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
     if version:
         print(f"nmt {__version__}")
         raise typer.Exit
@@ -87,8 +90,8 @@ def prepare(
     max_bytes: opt.MaxBytes = None,
 ) -> None:
     """Clean the corpora; set dev and test aside."""
-    from nmt import stages
-    from nmt.config import load_config
+    from nmt.config.load import load_config
+    from nmt.corpus import stages
 
     settings = load_config(config, _with(overrides, "data", {"max_bytes": max_bytes}))
     with locked(RunDir(Path(settings.run_dir))):
@@ -96,10 +99,12 @@ def prepare(
 
 
 @app.command()
-def build_vocab(config: opt.Config = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False) -> None:
+def build_vocab(
+    config: opt.Config = None, overrides: opt.Overrides = None, overwrite: opt.Overwrite = False
+) -> None:
     """Build vocabularies and encode the text."""
-    from nmt import stages
-    from nmt.config import load_config
+    from nmt.config.load import load_config
+    from nmt.corpus import stages
 
     settings = load_config(config, overrides)
     with locked(RunDir(Path(settings.run_dir))):
@@ -116,17 +121,22 @@ def train(
     max_bytes: opt.MaxBytes = None,
 ) -> None:
     """Train a model, or go on training it."""
-    from nmt import stages
-    from nmt.config import load_config
+    from nmt.commands.trained_run import remember
+    from nmt.config.load import load_config
+    from nmt.corpus import stages
     from nmt.model.device import resolve_precision
     from nmt.train.distributed import world
     from nmt.train.trainer import Trainer
-    from nmt.trained_run import remember
 
     settings = load_config(config, _with(overrides, "data", {"max_bytes": max_bytes}))
     run = RunDir(Path(settings.run_dir))
-    with world(settings.train.device) as processes, locked(run) if processes.leads else nullcontext():
-        resolve_precision(settings.train.precision, processes.device)  # before --overwrite deletes anything
+    with (
+        world(settings.train.device) as processes,
+        locked(run) if processes.leads else nullcontext(),
+    ):
+        resolve_precision(
+            settings.train.precision, processes.device
+        )  # before --overwrite deletes anything
         if processes.leads:
             stages.claim(settings, overwrite)
             stages.ensure_prepared(settings, run, say)
@@ -141,7 +151,10 @@ def train(
 
 def _with(overrides: list[str] | None, section: str, options: dict[str, object]) -> list[str]:
     """The overrides, and those settings of a section for which there is an option that was given."""
-    return [*(overrides or []), *(f"{section}.{name}={value}" for name, value in options.items() if value is not None)]
+    return [
+        *(overrides or []),
+        *(f"{section}.{name}={value}" for name, value in options.items() if value is not None),
+    ]
 
 
 @app.command()
@@ -166,19 +179,30 @@ def translate(
     quiet: opt.Quiet = False,
 ) -> None:
     """Translate stdin to stdout: N lines in, N lines out."""
-    options: dict[str, object] = {"beam_size": beam_size, "n_best": n_best, "length_penalty": length_penalty}
-    options |= {"max_length": max_length, "typography": typography, "verify": verify, "batch_tokens": batch_tokens}
+    options: dict[str, object] = {
+        "beam_size": beam_size,
+        "n_best": n_best,
+        "length_penalty": length_penalty,
+    }
+    options |= {
+        "max_length": max_length,
+        "typography": typography,
+        "verify": verify,
+        "batch_tokens": batch_tokens,
+    }
     options["method"] = None if beam_size is None else "greedy" if beam_size == 1 else "beam"
     _refuse_output(output, overwrite, resume)
-    from nmt.trained_run import find_run
+    from nmt.commands.trained_run import find_run
     from nmt.translate.formats import written
-    from nmt.translate.translator import load_translator
-    from nmt.translate.unfinished import unfinished
+    from nmt.translate.load import load_translator
+    from nmt.translate.resumable import unfinished
     from nmt.translate.windows import shown, windows
 
     found, run = find_run(model, config, _with(overrides, "search", options))
     if output_format == "text" and found.search.n_best > 1:
-        raise ConfigError(f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line")
+        raise ConfigError(
+            f"n_best={found.search.n_best} needs --format jsonl or scores; text has one line a line"
+        )
     translator = load_translator(found, run, device, precision, warn)
 
     def translated(window: list[str], start: int) -> str:
@@ -192,7 +216,9 @@ def translate(
     if output is None:
         _to_stdout(lines, translated, quiet)
     else:
-        with unfinished(output, f"{translator.fingerprint()} {output_format}", resume, overwrite) as part:
+        with unfinished(
+            output, f"{translator.fingerprint()} {output_format}", resume, overwrite
+        ) as part:
             for window in shown(windows(part.remaining(lines)), quiet):
                 part.append(window, translated(window, part.lines + 1))
 
@@ -202,7 +228,9 @@ def _stdin_lines(invalid: str = "error") -> Iterator[str]:
 
     # A file object of its own: at exit Python would wait for sys.stdin's lock, which the reading thread holds.
     file, name = open(sys.stdin.fileno(), "rb", closefd=False), Path("stdin")  # noqa: SIM115
-    return decode_lines(bounded_lines(file, name), name, "strict" if invalid == "error" else invalid)
+    return decode_lines(
+        bounded_lines(file, name), name, "strict" if invalid == "error" else invalid
+    )
 
 
 def _to_stdout(lines: Iterator[str], translated: Translated, quiet: bool) -> None:
@@ -256,11 +284,11 @@ def evaluate(
     quiet: opt.QuietTable = False,
 ) -> None:
     """Score a model or a file of translations."""
-    from nmt.config import load_config
+    from nmt.commands.scored import given, translated
+    from nmt.config.load import load_config
     from nmt.corpus.lines import read_lines
-    from nmt.evaluate import report
+    from nmt.evaluate import evaluation
     from nmt.evaluate.significance import append_history, check_gate, parse_floors
-    from nmt.judged import given, translated
 
     floors = parse_floors(fail_under or [])
     if fail_below_baseline and baseline is None:
@@ -268,16 +296,22 @@ def evaluate(
     _refuse_output(output, overwrite)
     against = None if baseline is None else list(read_lines(baseline))
     if hyp is not None:
-        if meaningless := [name for name, value in (("--model", model), ("--output", output)) if value is not None]:
+        if meaningless := [
+            name for name, value in (("--model", model), ("--output", output)) if value is not None
+        ]:
             raise ConfigError(f"--hyp is scored as it is: leave out {' and '.join(meaningless)}")
         judged = given(hyp, src, ref, load_config(config, overrides))
     else:
         settings, run = _find(config, model, overrides, history)
-        judged = translated(src, ref, settings, run, lambda lines: _texts(lines, settings, run, device, precision))
+        judged = translated(
+            src, ref, settings, run, lambda lines: _texts(lines, settings, run, device, precision)
+        )
     if output is not None:
         write_text(output, "".join(line + "\n" for line in judged.hypotheses))
     metrics = list(dict.fromkeys([*judged.settings.evaluate.metrics, *floors]))
-    result = report.evaluate(judged.hypotheses, judged.references, against, metrics, judged.about, judged.sources)
+    result = evaluation.evaluate(
+        judged.hypotheses, judged.references, against, metrics, judged.about, judged.sources
+    )
     for warning in result.warnings:
         warn(warning)
     if as_json:
@@ -299,19 +333,28 @@ def _refuse_output(output: Path | None, overwrite: bool, resume: bool = False) -
         raise ConfigError(f"{output}: its folder cannot be written to; name another file")
 
 
-def _texts(lines: list[str], settings: "Config", run: RunDir, device: str, precision: str) -> list[str]:
-    from nmt.translate.translator import load_translator
+def _texts(
+    lines: list[str], settings: "Config", run: RunDir, device: str, precision: str
+) -> list[str]:
+    from nmt.translate.load import load_translator
 
-    return [each.text for each in load_translator(settings, run, device, precision, warn).translate(lines)]
+    return [
+        each.text
+        for each in load_translator(settings, run, device, precision, warn).translate(lines)
+    ]
 
 
 def _find(
     config: Path | None, model: Path | None, overrides: list[str] | None, history: Path | None
 ) -> "tuple[Config, RunDir]":
-    from nmt.trained_run import find_run, refuse_escape
+    from nmt.commands.trained_run import find_run, refuse_escape
 
     found, run = find_run(model, config, overrides or [])
-    if not (history or config or any(override.startswith("evaluate.history=") for override in overrides or [])):
+    if not (
+        history
+        or config
+        or any(override.startswith("evaluate.history=") for override in overrides or [])
+    ):
         refuse_escape(run, found.evaluate.history)
     return found, run
 

@@ -1,16 +1,12 @@
 """The name of every file that a run writes, and how files are written: whole or not at all."""
 
-import errno
 import fcntl
-import json
-import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from nmt.errors import ModelError, UserError
 
@@ -22,7 +18,9 @@ LATEST = Path("runs") / "latest"
 CHECKPOINT = re.compile(r"(step|average)-(\d{8})")  # the name of one's folder
 _PART = ".part"  # ends the names of folders that hold what is not whole
 _LEFT_OVER = (f".*{_PART}", ".prepare.*", ".tokens.*")
-_LARGEST = 2**28  # bytes of a file that is read at once; a small archive may hold an endless one, as a hole
+_LARGEST = (
+    2**28
+)  # bytes of a file that is read at once; a small archive may hold an endless one, as a hole
 
 
 class RunDir:
@@ -32,10 +30,16 @@ class RunDir:
         self.path = path
         self.config = path / "config.yaml"  # the effective configuration
         self.prepare_report = path / "prepare.json"  # what `prepare` kept and dropped, by rule
-        self.vocab_report = path / "vocab.json"  # sizes, coverage, and what the vocabularies were built from
+        self.vocab_report = (
+            path / "vocab.json"
+        )  # sizes, coverage, and what the vocabularies were built from
         self.checkpoints = path / "checkpoints"  # the folder of all checkpoints
-        self.best = path / "best"  # a one-line file: the name of the checkpoint that scored best on dev
-        self.metrics = path / "metrics.jsonl"  # one JSON line for each logged update and each validation
+        self.best = (
+            path / "best"
+        )  # a one-line file: the name of the checkpoint that scored best on dev
+        self.metrics = (
+            path / "metrics.jsonl"
+        )  # one JSON line for each logged update and each validation
         self.log = path / "train.log"  # what training said, in words
         self.validation = path / "validation"  # translations of dev, one file for each validation
         self.tensorboard = path / "tensorboard"  # TensorBoard's event files
@@ -58,7 +62,9 @@ class RunDir:
 
     def steps(self, kind: str = "step") -> list[Path]:
         """Every `step-…` checkpoint (or of another kind: `average-…`), oldest first."""
-        return sorted(path for path in self.checkpoints.glob(f"{kind}-*") if CHECKPOINT.fullmatch(path.name))
+        return sorted(
+            path for path in self.checkpoints.glob(f"{kind}-*") if CHECKPOINT.fullmatch(path.name)
+        )
 
 
 @contextmanager
@@ -70,13 +76,17 @@ def locked(run: RunDir) -> Iterator[None]:
     """
     run.path.mkdir(parents=True, exist_ok=True)
     if link := next((path for path in run.path.rglob("*") if path.is_symlink()), None):
-        raise UserError(f"{link}: a link, through which files elsewhere would be written; put a file or folder there")
+        raise UserError(
+            f"{link}: a link, through which files elsewhere would be written; put a file or folder there"
+        )
     refuse_strange(run)
     with (run.path / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(f"{run.path}: another process is at work in this run; wait for it, or stop it") from None
+            raise UserError(
+                f"{run.path}: another process is at work in this run; wait for it, or stop it"
+            ) from None
         _clear_left_overs(run)
         yield
 
@@ -84,96 +94,18 @@ def locked(run: RunDir) -> Iterator[None]:
 def _clear_left_overs(run: RunDir) -> None:
     for work in [path for pattern in _LEFT_OVER for path in run.path.rglob(pattern)]:
         path = work.with_name(work.name[1:].rsplit(".", 2)[0])
-        if (work / "old").exists() and not path.exists():  # killed between two renames; the new one is whole already
+        if (
+            (work / "old").exists() and not path.exists()
+        ):  # killed between two renames; the new one is whole already
             (work / path.name).rename(path)
         shutil.rmtree(work, ignore_errors=True)
 
 
 def refuse_strange(run: RunDir) -> None:
     """Raise ModelError for a pipe or a device among a run's files, which might be read for ever."""
-    if strange := next((path for path in run.path.rglob("*") if not (path.is_file() or path.is_dir())), None):
-        raise ModelError(f"{strange}: neither a file nor a folder; a run holds nothing else: take it out")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary neighbour of `path`; on success it is synced and renamed to `path`, else removed.
-
-    The neighbour does not exist yet: the caller makes it a file or a folder. Raises UserError if the disk is full.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_PART, dir=path.parent))
-    part = work / path.name
-    try:
-        with _naming(path):
-            yield part
-            for inner in sorted(part.rglob("*")):
-                sync(inner)
-            sync(part)
-        if part.is_dir() and path.is_dir():
-            path.replace(work / "old")
-        part.replace(path)
-        sync(path.parent)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Name the file where the disk is full: the system's own error does not."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        mend = "free some space: what was whole before is whole still"
-        raise UserError(f"{path}: cannot be written ({error.strerror}); {mend}") from None
-
-
-def sync(path: Path) -> None:
-    """Push a file, or a folder's list of names, to the disk itself."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def remove(folder: Path) -> None:
-    """Delete a folder so that nobody finds half of it, even if this process is killed meanwhile."""
-    doomed = folder.with_name(f".{folder.name}.old{_PART}")
-    if folder.is_dir():
-        folder.rename(doomed)
-        shutil.rmtree(doomed, ignore_errors=True)
-
-
-def append_text(path: Path, text: str) -> None:
-    """Append to a file. Raises UserError if the disk is full."""
-    with _naming(path), path.open("a", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text, its line ends as they are, whole or not at all."""
-    with replacing(path) as part:
-        part.write_text(text, encoding="utf-8", newline="\n")
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write indented JSON, whole or not at all."""
-    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-
-
-def read_bytes(path: Path) -> bytes:
-    """Read a whole file. Raises ModelError for one that is larger than any that a run needs, OSError as usual."""
-    if path.stat().st_size > _LARGEST:
-        raise ModelError(f"{path}: larger than {_LARGEST:,} bytes; no file of this kind is")
-    return path.read_bytes()
-
-
-def read_json(path: Path) -> Any:
-    """Read JSON written by `write_json`. Raises ModelError if the file is damaged, OSError if it is missing."""
-    try:
-        return json.loads(read_bytes(path).decode())
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: damaged ({error}); delete it and run the command again") from None
+    if strange := next(
+        (path for path in run.path.rglob("*") if not (path.is_file() or path.is_dir())), None
+    ):
+        raise ModelError(
+            f"{strange}: neither a file nor a folder; a run holds nothing else: take it out"
+        )

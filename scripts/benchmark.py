@@ -36,12 +36,17 @@ def main(
     part: Annotated[str, typer.Argument(help="train, translate, prepare, or all.")],
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:N or mps.")] = "cpu",
     data: Annotated[
-        Path | None, typer.Option(help="A folder with train.en and train.zh; without it text is made.")
+        Path | None,
+        typer.Option(help="A folder with train.en and train.zh; without it text is made."),
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="A run to translate with; without it weights are random.")] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="A run to translate with; without it weights are random.")
+    ] = None,
     rounds: Annotated[int, typer.Option(help="How often what is compared takes its turn.")] = 3,
     tiny: Annotated[bool, typer.Option(help="Tiny sizes: only to see that it works.")] = False,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as JSON.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures here as JSON.")
+    ] = None,
 ) -> None:
     """Measure, and print one table."""
     if part not in (*PARTS, "all"):
@@ -63,7 +68,11 @@ def describe(device: torch.device) -> dict[str, Any]:
     """The date, the hardware and the versions that the figures belong to."""
     processor = platform.processor() or platform.machine()
     if Path("/proc/cpuinfo").exists():
-        names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ]
         processor = names[0].split(":", 1)[1].strip() if names else processor
     described = {
         "date": date.today().isoformat(),

@@ -29,24 +29,31 @@ import numpy as np
 import torch
 
 from nmt import checkpoint
-from nmt.config import dump, load_config, validate
-from nmt.config_files import Mapping, apply_overrides
+from nmt.config.load import dump, load_config, validate
+from nmt.config.yaml_files import Mapping, apply_overrides
 from nmt.corpus.lines import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.corpus.prepare import is_current
 from nmt.corpus.store import ParallelCorpus, write_store
 from nmt.errors import UserError
+from nmt.files import read_json
 from nmt.model.vectors import read_vectors
-from nmt.run_dir import RunDir, read_json
+from nmt.run_dir import RunDir
 from nmt.text.normalize import normalize
 from nmt.text.tokenizers import load_tokenizer, train_sentencepiece
 from nmt.text.vocab import Vocab, build_vocab
 from nmt.train.log import _forget_after
-from nmt.translate.unfinished import _read
+from nmt.translate.resumable import _read
 
 SECONDS = 20  # after which an input counts as a hang
 MOST_MEMORY = 2**30  # bytes that a format's process may grow by
 
-_LINES = ["one two .", "三 二 , 一 。", "a b c\td", "I like tea, and you?", "我喜欢喝茶，你呢？"] * 12
+_LINES = [
+    "one two .",
+    "三 二 , 一 。",
+    "a b c\td",
+    "I like tea, and you?",
+    "我喜欢喝茶，你呢？",
+] * 12
 _TOKENS = [
     b"",
     b"\0",
@@ -67,8 +74,16 @@ _TOKENS += [
     b"\x80\x02cposix\nsystem\n",
     b"\x7f" + b"\xff" * 7,
 ]
-_TOKENS += [b"!!python/object/apply:os.system ['true']", b"&a [x, x, x, x, x, x, x, x, x]", b"!!binary aaaa", b"<<: "]
-_TOKENS += [b'"\\e[31m"', *b"nan -1 1e999 &a[*a] *a 2001-13-45 18446744073709551616 ../../x null true '".split()]
+_TOKENS += [
+    b"!!python/object/apply:os.system ['true']",
+    b"&a [x, x, x, x, x, x, x, x, x]",
+    b"!!binary aaaa",
+    b"<<: ",
+]
+_TOKENS += [
+    b'"\\e[31m"',
+    *b"nan -1 1e999 &a[*a] *a 2001-13-45 18446744073709551616 ../../x null true '".split(),
+]
 
 
 class HangError(BaseException):
@@ -79,7 +94,9 @@ class HangError(BaseException):
 class Format:
     """Good files of one kind, and how they are read; `read` raises AssertionError for a result that is not right."""
 
-    make: Callable[[Path], list[Path]]  # writes them into a folder, and gives those that are to be damaged
+    make: Callable[
+        [Path], list[Path]
+    ]  # writes them into a folder, and gives those that are to be damaged
     read: Callable[[Path], None]
 
 
@@ -168,12 +185,16 @@ def right_pairs(pairs: Iterator[SentencePair]) -> None:
 
 def make_gz(folder: Path) -> list[Path]:
     """Two columns, zipped."""
-    return put(folder / "x.tsv.gz", gzip.compress("".join(f"{line}\t{line}\n" for line in _LINES).encode()))
+    return put(
+        folder / "x.tsv.gz", gzip.compress("".join(f"{line}\t{line}\n" for line in _LINES).encode())
+    )
 
 
 def make_store(folder: Path) -> list[Path]:
     """Five pairs."""
-    src, tgt, lengths = map(np.array, ([5, 6, 8, 4, 5], [7, 9, 4, 4, 4, 6], [(2, 1), (1, 2), (0, 1), (1, 1), (1, 1)]))
+    src, tgt, lengths = map(
+        np.array, ([5, 6, 8, 4, 5], [7, 9, 4, 4, 4, 6], [(2, 1), (1, 2), (0, 1), (1, 1), (1, 1)])
+    )
     write_store(folder / "store", [(src, tgt, lengths)], (10, 10), ("a", "b"))
     return [folder / "store" / name for name in ("src.ids", "tgt.ids", "offsets.npy", "meta.json")]
 
@@ -195,7 +216,11 @@ def make_checkpoint(folder: Path) -> list[Path]:
     training = {"optimizer": optimizer.state_dict(), "scaler": None}
     parameters = checkpoint.parameters_of(model)
     checkpoint.save(
-        RunDir(folder), "step-00000001", parameters, checkpoint.Meta(1, ("a", "b"), {"bleu": 1.0}), training
+        RunDir(folder),
+        "step-00000001",
+        parameters,
+        checkpoint.Meta(1, ("a", "b"), {"bleu": 1.0}),
+        training,
     )
     return [folder / "checkpoints" / "step-00000001"]
 
@@ -253,7 +278,8 @@ def make_prepared(folder: Path) -> list[Path]:
         for language in ("en", "zh"):
             put(folder / "data" / f"{split}.{language}", "x\n")
     return put(
-        folder / "prepare.json", json.dumps({"fingerprint": "x", "totals": {"read": 3}, "corpora": [{"name": "a"}]})
+        folder / "prepare.json",
+        json.dumps({"fingerprint": "x", "totals": {"read": 3}, "corpora": [{"name": "a"}]}),
     )
 
 
@@ -278,7 +304,9 @@ def read_metrics(folder: Path) -> None:
 def make_done(folder: Path) -> list[Path]:
     """A translation that was interrupted."""
     put(folder / "text", "x\n" * 10)
-    return put(folder / "done.json", json.dumps({"lines": 10, "bytes": 20, "input": "x", "made_with": "y"}))
+    return put(
+        folder / "done.json", json.dumps({"lines": 10, "bytes": 20, "input": "x", "made_with": "y"})
+    )
 
 
 def read_done(folder: Path) -> None:
@@ -311,7 +339,9 @@ FORMATS: dict[str, Format] = {
         lambda at: right_pairs(read_tsv(at / "x.tsv")),
     ),
     "jsonl": Format(
-        lambda at: put(at / "x.jsonl", "".join(json.dumps({"en": line, "zh": line}) + "\n" for line in _LINES)),
+        lambda at: put(
+            at / "x.jsonl", "".join(json.dumps({"en": line, "zh": line}) + "\n" for line in _LINES)
+        ),
         lambda at: right_pairs(read_jsonl(at / "x.jsonl")),
     ),
     "gz": Format(make_gz, lambda at: right_pairs(read_tsv(at / "x.tsv.gz", most=10**6))),
@@ -378,7 +408,9 @@ def trials(name: str, inputs: int, seed: int, folder: Path) -> Iterator[bool]:
     """Damage and read, so many times; gives whether a result came of it, or else a message. Other errors go through."""
     chance, form = Random(f"{seed} {name}"), FORMATS[name]
     good = {path: path.read_bytes() for path in form.make(folder)}
-    others = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path not in good}
+    others = {
+        path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path not in good
+    }
     form.read(folder)  # what is whole is read
     for _ in range(inputs):
         for path, data in others.items():
@@ -403,15 +435,21 @@ def peak_memory() -> int:
 def fuzz(name: str, inputs: int, seed: int) -> bool:
     """One row of the table; gives whether all went well."""
     context = multiprocessing.get_context("spawn")
-    folder = Path(tempfile.mkdtemp(prefix="nmt-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))  # noqa: S108
+    folder = Path(
+        tempfile.mkdtemp(prefix="nmt-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
+    )  # noqa: S108
     told: Any = context.SimpleQueue()
     process = context.Process(target=attack, args=(name, inputs, seed, folder, told))
     process.start()
     process.join()
-    outcome: Any = ("crash", f"the process ended with {process.exitcode}") if told.empty() else told.get()
+    outcome: Any = (
+        ("crash", f"the process ended with {process.exitcode}") if told.empty() else told.get()
+    )
     if outcome[0] == "done":
         right, refused, memory = outcome[1:]
-        print(f"{name:<14} | {inputs:>7,} | {right:>7,} | {refused:>7,} | {memory:>5,} MB", flush=True)
+        print(
+            f"{name:<14} | {inputs:>7,} | {right:>7,} | {refused:>7,} | {memory:>5,} MB", flush=True
+        )
         shutil.rmtree(folder)
         return True
     print(f"{name:<14} | CRASH: {outcome[1]}; the files as they were: {folder}", flush=True)
@@ -420,7 +458,9 @@ def fuzz(name: str, inputs: int, seed: int) -> bool:
 
 def main() -> None:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--inputs", type=int, default=1000, help="of each format")
     parser.add_argument("--format", action="append", choices=FORMATS, help="default: all")
     parser.add_argument("--seed", type=int, default=1)

@@ -25,14 +25,39 @@ from nmt.run_dir import RunDir
 
 ROOT = Path(__file__).resolve().parent.parent
 SAVE_EVERY = 4
-UPDATES_A_LIFE = 10  # so many at the most between two kills, and so many updates there are for each kill
+UPDATES_A_LIFE = (
+    10  # so many at the most between two kills, and so many updates there are for each kill
+)
 SETTINGS = [
     f"data.path={ROOT / 'data' / 'toy'}",
-    *("prepare.workers=1", "src.vocab_size=500", "tgt.vocab_size=500", "tgt.tokenizer=char", "src.lowercase=true"),
-    *("model.d_model=32", "model.heads=2", "model.d_ff=64", "model.encoder_layers=1", "model.decoder_layers=1"),
+    *(
+        "prepare.workers=1",
+        "src.vocab_size=500",
+        "tgt.vocab_size=500",
+        "tgt.tokenizer=char",
+        "src.lowercase=true",
+    ),
+    *(
+        "model.d_model=32",
+        "model.heads=2",
+        "model.d_ff=64",
+        "model.encoder_layers=1",
+        "model.decoder_layers=1",
+    ),
     *("model.max_length=32", "train.batch_tokens=200", "train.peak_lr=2e-3", "train.warmup=50"),
-    *("train.device=cpu", "train.precision=fp32", f"train.save_every={SAVE_EVERY}", "train.validate_every=40"),
-    *("train.keep=3", "train.average=3", "train.log_every=1", "train.patience=1000", "search.beam_size=1"),
+    *(
+        "train.device=cpu",
+        "train.precision=fp32",
+        f"train.save_every={SAVE_EVERY}",
+        "train.validate_every=40",
+    ),
+    *(
+        "train.keep=3",
+        "train.average=3",
+        "train.log_every=1",
+        "train.patience=1000",
+        "search.beam_size=1",
+    ),
     *("prepare.dev_size=20", "prepare.test_size=20"),
 ]
 Moment = Callable[[subprocess.Popen[bytes], RunDir, Random], None]
@@ -40,11 +65,21 @@ Moment = Callable[[subprocess.Popen[bytes], RunDir, Random], None]
 
 def start(run: RunDir, updates: int) -> subprocess.Popen[bytes]:
     """A training of its own process, in the folder of the run's parent."""
-    command = [sys.executable, "-m", "nmt", "train", *SETTINGS, f"train.updates={updates}", f"run_dir={run.path}"]
+    command = [
+        sys.executable,
+        "-m",
+        "nmt",
+        "train",
+        *SETTINGS,
+        f"train.updates={updates}",
+        f"run_dir={run.path}",
+    ]
     log = (run.path.parent / f"{run.path.name}.stderr").open("ab")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     with log:
-        return subprocess.Popen(command, cwd=run.path.parent, env=environment, stdout=log, stderr=log)
+        return subprocess.Popen(
+            command, cwd=run.path.parent, env=environment, stdout=log, stderr=log
+        )
 
 
 def reached(run: RunDir) -> int:
@@ -56,7 +91,9 @@ def reached(run: RunDir) -> int:
     return max((json.loads(line)["update"] for line in lines[-3:] if line.endswith("}")), default=0)
 
 
-def wait_until(condition: Callable[[], bool], process: subprocess.Popen[bytes], seconds: float, pause: float) -> None:
+def wait_until(
+    condition: Callable[[], bool], process: subprocess.Popen[bytes], seconds: float, pause: float
+) -> None:
     """Sleep until the condition holds, the process ends or the time is up."""
     end = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < end and not condition():
@@ -105,12 +142,18 @@ def kill_often(run: RunDir, kills: int, updates: int, chance: Random) -> None:
         process = start(run, updates)
         MOMENTS[moment](process, run, chance)
         if process.poll() is not None:
-            raise SystemExit(f"kill: the training ended by itself, with {process.returncode}; see {run.path}.stderr")
+            raise SystemExit(
+                f"kill: the training ended by itself, with {process.returncode}; see {run.path}.stderr"
+            )
         process.kill()
         process.wait()
         done[moment] += 1
         half_written += any(run.checkpoints.glob(".step-*"))
-        print(f"{done.total()}: killed {moment}, at update {reached(run)}", file=sys.stderr, flush=True)
+        print(
+            f"{done.total()}: killed {moment}, at update {reached(run)}",
+            file=sys.stderr,
+            flush=True,
+        )
     told = ", ".join(f"{count} {moment}" for moment, count in done.items())
     print(f"killed {told}; {half_written} left a checkpoint half written", file=sys.stderr)
 
@@ -120,10 +163,17 @@ def outcome(run: RunDir) -> dict[str, Any]:
     last = run.steps()[-1]
     progress = dict(checkpoint.read_meta(last).progress)
     del progress["seconds"]
-    files = [last / checkpoint.WEIGHTS, last / checkpoint.TRAINING, run.best, *sorted(run.validation.iterdir())]
+    files = [
+        last / checkpoint.WEIGHTS,
+        last / checkpoint.TRAINING,
+        run.best,
+        *sorted(run.validation.iterdir()),
+    ]
     marked = checkpoint.best(run)
     scores = None if marked is None else checkpoint.read_meta(marked).scores
-    return {"progress": progress, "scores": scores} | {str(f.relative_to(run.path)): f.read_bytes() for f in files}
+    return {"progress": progress, "scores": scores} | {
+        str(f.relative_to(run.path)): f.read_bytes() for f in files
+    }
 
 
 def finish(run: RunDir, updates: int) -> float:
@@ -146,7 +196,11 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         straight, killed = RunDir(folder / "straight"), RunDir(folder / "killed")
         updates = options.kills * UPDATES_A_LIFE + SAVE_EVERY
-        print(f"undisturbed: {updates} updates in {finish(straight, updates):.0f} s", file=sys.stderr, flush=True)
+        print(
+            f"undisturbed: {updates} updates in {finish(straight, updates):.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
         begun = time.monotonic()
         kill_often(killed, options.kills, updates, Random(options.seed))
         finish(killed, updates)

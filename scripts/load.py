@@ -20,7 +20,9 @@ _BLOCK = 500  # lines that are written, and looked at, at a time
 _SETTLED = 10_000  # answers after which the memory should not grow any more
 
 
-def feed(pipe: IO[bytes], blocks: Iterator[list[bytes]], until: float, limit: int, sent: list[int]) -> None:
+def feed(
+    pipe: IO[bytes], blocks: Iterator[list[bytes]], until: float, limit: int, sent: list[int]
+) -> None:
     """Write blocks of lines until the time is over or `limit` lines are written; `sent` holds their number."""
     for block in blocks:
         if time.monotonic() > until or sent[0] >= limit:
@@ -45,7 +47,9 @@ def blocks_of(lines: list[bytes]) -> Iterator[list[bytes]]:
 
 def main() -> None:
     """Run what the command line asks for, and print one line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--model", default="runs/toy")
     parser.add_argument("--text", type=Path, default=Path("data/toy/test.en"))
     parser.add_argument("--minutes", type=float, default=1e9, help="how long")
@@ -53,15 +57,30 @@ def main() -> None:
     parser.add_argument("--blank", action="store_true")
     parser.add_argument("settings", nargs="*", help="such as search.method=greedy")
     asked = parser.parse_args()
-    lines = [b"\n"] * 999 + [b"two.\n"] if asked.blank else asked.text.read_bytes().splitlines(keepends=True)
+    lines = (
+        [b"\n"] * 999 + [b"two.\n"]
+        if asked.blank
+        else asked.text.read_bytes().splitlines(keepends=True)
+    )
 
-    command = [sys.executable, "-m", "nmt", "translate", "--quiet", "--model", asked.model, *asked.settings]
+    command = [
+        sys.executable,
+        "-m",
+        "nmt",
+        "translate",
+        "--quiet",
+        "--model",
+        asked.model,
+        *asked.settings,
+    ]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     if process.stdin is None or process.stdout is None:
         sys.exit("no pipes")
     sent, answered, before, most = [0], 0, 0, 0
     until = time.monotonic() + 60 * asked.minutes
-    Thread(target=feed, args=(process.stdin, blocks_of(lines), until, asked.lines, sent), daemon=True).start()
+    Thread(
+        target=feed, args=(process.stdin, blocks_of(lines), until, asked.lines, sent), daemon=True
+    ).start()
     started = time.monotonic()
     for answered, _ in enumerate(process.stdout, 1):
         if answered % _BLOCK == 0:

@@ -121,7 +121,9 @@ def person(en: str, zh: str) -> Word:
 def classes(make: Callable[[str, str], Word], text: str) -> dict[str, list[Word]]:
     """Word classes from lines `class: English Chinese, English Chinese`; an indented line goes on with it."""
     lines = (line.partition(": ") for line in text.strip().replace("\n    ", " ").splitlines())
-    pairs = {name: [entry.rpartition(" ") for entry in entries.split(", ")] for name, _, entries in lines}
+    pairs = {
+        name: [entry.rpartition(" ") for entry in entries.split(", ")] for name, _, entries in lines
+    }
     return {name: [make(en, zh) for en, _, zh in entries] for name, entries in pairs.items()}
 
 
@@ -213,7 +215,9 @@ UNIONS = """name=peer+elder feel=mood+worn who=pronoun+pronoun+pronoun+name+grou
     look=colour+size habit=day+part number=few+n play=art+sport act=hobby+play+play+chore
     skill=play+speech+speech+speech routine=rise+late"""
 LEXICON = classes(pronoun, PRONOUNS)
-LEXICON |= classes(person, PEOPLE) | classes(noun, NOUNS) | classes(verb, VERBS) | classes(phrase, PHRASES)
+LEXICON |= (
+    classes(person, PEOPLE) | classes(noun, NOUNS) | classes(verb, VERBS) | classes(phrase, PHRASES)
+)
 for _union, _parts in (union.split("=") for union in UNIONS.split()):
     LEXICON[_union] = [word for part in _parts.split("+") for word in LEXICON[part]]
 LEXICON["asked"] = [word for word in LEXICON["who"] if word.en["he"] not in ("I", "we")]
@@ -342,7 +346,9 @@ def distinct(pairs: Iterable[Pair]) -> list[Pair]:
     for pair in pairs:
         for other in (known.setdefault(fold(side), pair) for side in pair):
             if other != pair:
-                raise ToyError(f"{' = '.join(pair)} clashes with {' = '.join(other)}; change one of them")
+                raise ToyError(
+                    f"{' = '.join(pair)} clashes with {' = '.join(other)}; change one of them"
+                )
     return list(dict.fromkeys(known.values()))
 
 
@@ -371,9 +377,15 @@ def corpus() -> dict[Path, bytes]:
     random, own = Random(SEED), handwritten()
     composed = distinct(own + compose(random))[len(own) :]
     composed.sort(key=lambda _: random.random())
-    dev, test, train = composed[:HELD_OUT], composed[HELD_OUT : 2 * HELD_OUT], composed[2 * HELD_OUT :]
+    dev, test, train = (
+        composed[:HELD_OUT],
+        composed[HELD_OUT : 2 * HELD_OUT],
+        composed[2 * HELD_OUT :],
+    )
     return {
-        TOY / f"{split}.{side}": "".join(f"{getattr(pair, side)}\n" for pair in sorted(pairs)).encode()
+        TOY / f"{split}.{side}": "".join(
+            f"{getattr(pair, side)}\n" for pair in sorted(pairs)
+        ).encode()
         for split, pairs in (("train", own + train), ("dev", dev), ("test", test))
         for side in Pair._fields
     }
@@ -382,15 +394,23 @@ def corpus() -> dict[Path, bytes]:
 def main() -> None:
     """Write the files, or compare them with `--check`."""
     parser = argparse.ArgumentParser(description="Write the toy corpus data/toy.")
-    parser.add_argument("--check", action="store_true", help="only compare; exit 1 if a file differs")
+    parser.add_argument(
+        "--check", action="store_true", help="only compare; exit 1 if a file differs"
+    )
     check = parser.parse_args().check
     try:
         wanted = corpus()
     except ToyError as error:
         sys.exit(f"make_toy.py: {error}")
-    stale = [path for path, content in wanted.items() if not path.exists() or path.read_bytes() != content]
+    stale = [
+        path
+        for path, content in wanted.items()
+        if not path.exists() or path.read_bytes() != content
+    ]
     if check and stale:
-        sys.exit(f"{', '.join(path.name for path in stale)} differ from the grammar; run scripts/make_toy.py")
+        sys.exit(
+            f"{', '.join(path.name for path in stale)} differ from the grammar; run scripts/make_toy.py"
+        )
     for path in stale:
         path.write_bytes(wanted[path])
 

@@ -11,13 +11,16 @@ import pytest
 import torch
 from hypothesis import settings
 
-from nmt.config import Config, load_config
+from nmt.config.load import load_config
+from nmt.config.schema import Config
+from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
 from nmt.run_dir import RunDir
-from nmt.stages import claim, ensure_prepared, ensure_vocabularies
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
 
-settings.register_profile("unhurried", deadline=None)  # a busy machine makes an example slow, not wrong
+settings.register_profile(
+    "unhurried", deadline=None
+)  # a busy machine makes an example slow, not wrong
 settings.load_profile("unhurried")
 # A shell's background job ignores it, and so do its children: a training that a test interrupts would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -39,7 +42,9 @@ def run_nmt(
 ) -> subprocess.CompletedProcess[bytes]:
     data = stdin.encode() if isinstance(stdin, str) else stdin
     command = [*NMT, *map(str, arguments)]
-    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, env=os.environ | environment, check=False)
+    return subprocess.run(
+        command, input=data, capture_output=True, cwd=cwd, env=os.environ | environment, check=False
+    )
 
 
 def counting_pairs(count: int, seed: int) -> list[tuple[str, str]]:
@@ -121,5 +126,10 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
     """A run that has learned to count."""
     folder = tmp_path_factory.mktemp("runs") / "counting"
     # This seed is one of those with which so few updates are enough.
-    course = ("train.seed=3", "train.updates=400", "train.validate_every=200", "train.save_every=200")
+    course = (
+        "train.seed=3",
+        "train.updates=400",
+        "train.validate_every=200",
+        "train.save_every=200",
+    )
     return train(tiny_config(corpus, folder, *course))

@@ -20,7 +20,10 @@ def benchmark(*arguments: object) -> "subprocess.CompletedProcess[str]":
 @pytest.mark.parametrize(
     ("part", "figures"),
     [
-        ("train", ["train S: plain torch.nn.Transformer, fp32", "train S: nmt, fp32", "train S: padding"]),
+        (
+            "train",
+            ["train S: plain torch.nn.Transformer, fp32", "train S: nmt, fp32", "train S: padding"],
+        ),
         ("translate", ["greedy: nmt, fp32", "beam: nmt, fp32", "translate: first sentence"]),
         ("prepare", ["prepare + build-vocab: 100 pairs", "a store of 1,000 pairs: opened in"]),
     ],
@@ -40,4 +43,6 @@ def test_each_part_measures_what_it_says(part: str, figures: list[str], tmp_path
 def test_a_part_that_is_not_there_is_named_with_those_that_are() -> None:
     done = benchmark("decode")
     assert done.returncode == 1
-    assert done.stderr == "benchmark: no part 'decode'; choose from train, translate, prepare, all\n"
+    assert (
+        done.stderr == "benchmark: no part 'decode'; choose from train, translate, prepare, all\n"
+    )

@@ -12,9 +12,9 @@ from conftest import NMT, TINY, run_nmt, write_corpus
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
-from nmt.config import load_config
+from nmt.config.load import load_config
 from nmt.run_dir import RunDir
-from nmt.translate.translator import load_translator
+from nmt.translate.load import load_translator
 
 SENTENCES = ["one two.", "", "three four five.", "  ", "nine.", "seven one."]
 
@@ -25,7 +25,9 @@ def invoke(*arguments: object) -> Result:
 
 def test_help_names_the_five_commands_and_version_the_version() -> None:
     text = invoke("--help").output
-    assert all(name in text for name in ("prepare", "build-vocab", "train", "translate", "evaluate"))
+    assert all(
+        name in text for name in ("prepare", "build-vocab", "train", "translate", "evaluate")
+    )
     assert invoke("--version").output.startswith("nmt 0.")
 
 
@@ -39,7 +41,9 @@ def test_translation_by_pipe_equals_the_library(trained: RunDir, tmp_path: Path)
     from_file = tmp_path / "in.txt"
     from_file.write_text("\n".join(lines))  # no line end at the end
     with from_file.open("rb") as file:
-        again = subprocess.run([*NMT, "translate", "-m", trained.path], stdin=file, capture_output=True, check=True)
+        again = subprocess.run(
+            [*NMT, "translate", "-m", trained.path], stdin=file, capture_output=True, check=True
+        )
     assert again.stdout == done.stdout
 
 
@@ -51,7 +55,9 @@ def test_lines_end_at_line_feeds_only(trained: RunDir) -> None:
 
 def test_a_typed_line_is_answered_at_once_and_in_order(trained: RunDir) -> None:
     process = subprocess.Popen(
-        [*NMT, "translate", "--model", str(trained.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*NMT, "translate", "--model", str(trained.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -60,7 +66,9 @@ def test_a_typed_line_is_answered_at_once_and_in_order(trained: RunDir) -> None:
     for line, answer in zip(lines, [answer.text for answer in answers], strict=True):
         process.stdin.write(f"{line}\n".encode())
         process.stdin.flush()
-        assert process.stdout.readline().decode() == answer + "\n"  # would hang if it waited for more
+        assert (
+            process.stdout.readline().decode() == answer + "\n"
+        )  # would hang if it waited for more
     process.stdin.close()
     assert process.wait(timeout=30) == 0
     process.stdout.close()
@@ -95,7 +103,9 @@ def test_json_lines_and_scores_give_the_n_best(trained: RunDir) -> None:
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == 2
     assert blank == {"line": 2, "source": "", "translation": "", "n_best": [], "faults": []}
-    table = run_nmt("translate", "-m", trained.path, "--format", "scores", stdin="one.\n\n").stdout.decode()
+    table = run_nmt(
+        "translate", "-m", trained.path, "--format", "scores", stdin="one.\n\n"
+    ).stdout.decode()
     number, score, log_prob, text = table.split("\n")[0].split("\t")
     assert (number, text) == ("1", "一。")
     assert float(log_prob) <= 0
@@ -103,7 +113,9 @@ def test_json_lines_and_scores_give_the_n_best(trained: RunDir) -> None:
     assert table.split("\n")[1] == "2\t\t\t"
 
 
-def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(trained: RunDir) -> None:
+def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(
+    trained: RunDir,
+) -> None:
     done = run_nmt("translate", "-m", trained.path, stdin=b"one.\ntwo.\nthr\xffee.\n")
     assert done.returncode == 3
     assert done.stdout.decode() == "一。\n二。\n"
@@ -122,11 +134,23 @@ def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(trai
             "train.updates=3: a trained model takes only search.* and evaluate.*",
         ),
         (["translate", "--n-best", "3"], 5, "no model"),
-        (["translate", "{corpus}/test.en"], 2, "is no KEY=VALUE; files are given as in nmt translate < FILE"),
+        (
+            ["translate", "{corpus}/test.en"],
+            2,
+            "is no KEY=VALUE; files are given as in nmt translate < FILE",
+        ),
         (["train", "updates=5"], 2, "unknown key 'updates'; did you mean 'train.updates'?"),
         (["train", "mine.yaml"], 2, "did you mean --config mine.yaml?"),
-        (["translate", "--model", "{trained}", "--n-best", "9"], 2, "command line: search.n_best=9 is more than"),
-        (["translate", "--model", "{trained}", "--precision", "fp17"], 2, "precision=fp17: no such precision"),
+        (
+            ["translate", "--model", "{trained}", "--n-best", "9"],
+            2,
+            "command line: search.n_best=9 is more than",
+        ),
+        (
+            ["translate", "--model", "{trained}", "--precision", "fp17"],
+            2,
+            "precision=fp17: no such precision",
+        ),
         (["translate", "--model", "{trained}", "--device", "gpu"], 2, "device=gpu: no such device"),
         (["translate", "run_dir=runs/a"], 2, "run_dir= goes with --config"),
         (["translat"], 2, "No such command"),
@@ -135,7 +159,11 @@ def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(trai
         (["train"], 2, "data.path"),
         (["train", "data.path=missing"], 3, "missing"),
         (["train", "train.device=cuda", "data.path=x"], 2, "device=cuda"),
-        (["train", "train.precision=fp16", "data.path={corpus}"], 2, "precision=fp16 needs a CUDA GPU"),
+        (
+            ["train", "train.precision=fp16", "data.path={corpus}"],
+            2,
+            "precision=fp16 needs a CUDA GPU",
+        ),
         (["evaluate", "--hyp", "a.zh"], 2, "--hyp needs --ref"),
         (["evaluate", "--hyp", "a.zh", "--ref", "b.zh", "--model", "x"], 2, "leave out --model"),
         (["evaluate", "--hyp", "a.zh", "--ref", "b.zh"], 3, "a.zh: no such file"),
@@ -182,7 +210,9 @@ def test_the_last_trained_run_is_found_and_then_the_environment_and_then_the_opt
     untrained = run_nmt("translate", stdin="one two.\n", cwd=tmp_path)
     assert untrained.returncode == 0, untrained.stderr
     assert untrained.stdout.decode() != "一，二。\n"
-    by_environment = run_nmt("translate", stdin="one two.\n", cwd=tmp_path, NMT_MODEL=str(trained.path))
+    by_environment = run_nmt(
+        "translate", stdin="one two.\n", cwd=tmp_path, NMT_MODEL=str(trained.path)
+    )
     assert by_environment.stdout.decode() == "一，二。\n"
     again = run_nmt("train", *settings, cwd=tmp_path)
     assert b"prepare:" not in again.stderr, "what is current is not done again"
@@ -211,7 +241,12 @@ def test_an_interrupt_while_waiting_for_a_line_ends_it_quietly(trained: RunDir) 
 
 def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus")
-    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.validate_every=1000"]
+    settings = [
+        f"data.path={corpus}",
+        f"run_dir={tmp_path / 'run'}",
+        *TINY,
+        "train.validate_every=1000",
+    ]
     assert run_nmt("train", *settings, "train.updates=2", cwd=tmp_path).returncode == 0
     limit = 200_000  # bytes of a file: less than the model has
     command = [*NMT, "train", *settings, "train.updates=20"]
@@ -225,7 +260,9 @@ def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path
     )
     assert full.returncode == 1
     assert "Traceback" not in full.stderr
-    assert full.stderr.splitlines()[-1].startswith("nmt: step-00000010: the checkpoint cannot be written")
+    assert full.stderr.splitlines()[-1].startswith(
+        "nmt: step-00000010: the checkpoint cannot be written"
+    )
     checkpoints = tmp_path / "run" / "checkpoints"
     assert [path.name for path in checkpoints.iterdir()] == ["step-00000002"]
     assert run_nmt("translate", "-m", tmp_path / "run", stdin="one.\n").returncode == 0
@@ -240,7 +277,9 @@ def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path
         "train.updates=100000",
         "train.log_every=1",
     ]
-    process = subprocess.Popen([*NMT, "train", *settings], stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    process = subprocess.Popen(
+        [*NMT, "train", *settings], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
     assert process.stderr is not None
     while "update 3/" not in process.stderr.readline():
         pass
@@ -257,7 +296,16 @@ def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path
 
 def test_evaluating_a_model_equals_the_sacrebleu_command(trained: RunDir, tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
-    done = run_nmt("evaluate", "--model", trained.path, "--json", "--output", output, "--history", tmp_path / "h.jsonl")
+    done = run_nmt(
+        "evaluate",
+        "--model",
+        trained.path,
+        "--json",
+        "--output",
+        output,
+        "--history",
+        tmp_path / "h.jsonl",
+    )
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     reference = trained.text("test", "zh")
@@ -294,8 +342,15 @@ def test_the_gate_holds_or_exits_4(tmp_path: Path) -> None:
     good.write_text("".join(line.replace("他", "她") + "\n" for line in lines))
     bad.write_text("".join(line[:4] + "\n" for line in lines))
     common = ["evaluate", "--ref", reference, "--hyp"]
-    assert invoke(*common, good, "--fail-under", "bleu=50", "--baseline", bad, "--fail-below-baseline").exit_code == 0
-    failed = invoke(*common, bad, "--fail-under", "bleu=50", "--baseline", good, "--fail-below-baseline")
+    assert (
+        invoke(
+            *common, good, "--fail-under", "bleu=50", "--baseline", bad, "--fail-below-baseline"
+        ).exit_code
+        == 0
+    )
+    failed = invoke(
+        *common, bad, "--fail-under", "bleu=50", "--baseline", good, "--fail-below-baseline"
+    )
     assert failed.exit_code == 4
     assert "bleu" in failed.stderr
     short = tmp_path / "short.zh"
@@ -317,7 +372,9 @@ def test_typography_mends_line_by_line():
 def test_typography_checks_and_tells_by_its_exit_code():
     done = run_nmt("typography", "--check", stdin="你好。\n你好,我 是\n")
     assert done.returncode == 4
-    assert done.stdout.decode() == ("2:3: ',' in Chinese text, write '，'\n2:5: space where Chinese has none\n")
+    assert done.stdout.decode() == (
+        "2:3: ',' in Chinese text, write '，'\n2:5: space where Chinese has none\n"
+    )
     assert run_nmt("typography", "--check", stdin="你好。\n").returncode == 0
 
 

@@ -9,7 +9,8 @@ import torch
 import yaml
 from pydantic import BaseModel
 
-from nmt.config import Config, CorpusConfig, dump, load_config
+from nmt.config.load import dump, load_config
+from nmt.config.schema import Config, CorpusConfig
 from nmt.model.transformer import Transformer
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
@@ -32,12 +33,16 @@ def schema_keys(section: type[BaseModel], prefix: str = "") -> list[str]:
 def written_keys(values: dict[str, Any], prefix: str = "") -> list[str]:
     keys: list[str] = []
     for name, value in values.items():
-        keys += written_keys(value, f"{prefix}{name}.") if isinstance(value, dict) else [prefix + name]
+        keys += (
+            written_keys(value, f"{prefix}{name}.") if isinstance(value, dict) else [prefix + name]
+        )
     return keys
 
 
 def test_reference_names_every_setting_in_the_order_of_the_schema() -> None:
-    assert written_keys(yaml.safe_load(REFERENCE.read_text(encoding="utf-8"))) == schema_keys(Config)
+    assert written_keys(yaml.safe_load(REFERENCE.read_text(encoding="utf-8"))) == schema_keys(
+        Config
+    )
 
 
 def test_reference_gives_the_defaults() -> None:
@@ -50,7 +55,9 @@ def test_every_line_of_the_reference_says_what_it_means() -> None:
 
 
 def test_reference_explains_every_field_of_a_corpus() -> None:
-    lines = re.findall(r"^# +(?:- )?(\w+): \S+ +# \S", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
+    lines = re.findall(
+        r"^# +(?:- )?(\w+): \S+ +# \S", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert set(lines) == set(CorpusConfig.model_fields)
 
 
@@ -70,7 +77,9 @@ def test_a_config_is_valid_in_its_own_shape(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in sorted(CONFIGS.glob("*.yaml")) if path != REFERENCE], ids=lambda path: path.stem
+    "path",
+    [path for path in sorted(CONFIGS.glob("*.yaml")) if path != REFERENCE],
+    ids=lambda path: path.stem,
 )
 def test_a_config_writes_to_a_folder_of_its_own_name(path: Path) -> None:
     assert load_config(path).run_dir == f"runs/{path.stem}"

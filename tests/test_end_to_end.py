@@ -6,33 +6,50 @@ import pytest
 from conftest import tiny_config, train
 
 from nmt import checkpoint
-from nmt.config import load_config
+from nmt.config.load import load_config
 from nmt.corpus.lines import read_lines
 from nmt.evaluate.metrics import score
 from nmt.run_dir import RunDir
 from nmt.text.typography import repair
-from nmt.translate.translator import load_translator
+from nmt.translate.load import load_translator
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
 def test_a_model_learns_its_little_world_and_never_writes_unk(trained: RunDir) -> None:
     translator = load_translator(load_config(trained.config), trained)
-    sources, references = (list(read_lines(trained.text("test", language))) for language in ("en", "zh"))
+    sources, references = (
+        list(read_lines(trained.text("test", language))) for language in ("en", "zh")
+    )
     translations = [translation.text for translation in translator.translate(sources)]
     (bleu,) = score(translations, references, ["bleu"])
     assert bleu.value > 90
-    strange = [t.text for t in translator.translate(["Zoë @ 12:30, < unk> one \U0001f600", "ONE TWO", "x" * 500])]
+    strange = [
+        t.text
+        for t in translator.translate(["Zoë @ 12:30, < unk> one \U0001f600", "ONE TWO", "x" * 500])
+    ]
     assert len(strange) == 3
     assert not any("<unk>" in text for text in [*translations, *strange])
-    assert translator.translate(["one <unk> two"])[0].text.count("<unk>") == 1  # as in the source: it is a tag
+    assert (
+        translator.translate(["one <unk> two"])[0].text.count("<unk>") == 1
+    )  # as in the source: it is a tag
 
 
 @pytest.mark.parametrize("units", ["jieba", "sentencepiece"])
-def test_the_same_configuration_gives_the_same_bytes(units: str, corpus: Path, tmp_path: Path) -> None:
-    settings = [f"tgt.tokenizer={units}", "tgt.vocab_size=300", "train.updates=10", "model.dropout=0.1"]
+def test_the_same_configuration_gives_the_same_bytes(
+    units: str, corpus: Path, tmp_path: Path
+) -> None:
+    settings = [
+        f"tgt.tokenizer={units}",
+        "tgt.vocab_size=300",
+        "train.updates=10",
+        "model.dropout=0.1",
+    ]
     runs = [train(tiny_config(corpus, tmp_path / name, *settings)) for name in ("one", "two")]
-    files = [{path.relative_to(run.path): path for path in run.path.rglob("*") if path.is_file()} for run in runs]
+    files = [
+        {path.relative_to(run.path): path for path in run.path.rglob("*") if path.is_file()}
+        for run in runs
+    ]
     assert files[0].keys() == files[1].keys()
     for name, path in files[0].items():
         if name.name not in (
@@ -50,7 +67,8 @@ def test_a_copied_run_translates_as_the_original(trained: RunDir, tmp_path: Path
     copy = RunDir(Path(shutil.copytree(trained.path, tmp_path / "elsewhere")))
     lines = ["one two.", "nine."]
     texts = [
-        [t.text for t in load_translator(load_config(run.config), run).translate(lines)] for run in (trained, copy)
+        [t.text for t in load_translator(load_config(run.config), run).translate(lines)]
+        for run in (trained, copy)
     ]
     assert texts[0] == texts[1]
 
@@ -64,7 +82,8 @@ def test_real_sentences_are_prepared_and_round_trip(tmp_path: Path) -> None:
     from nmt.text.vocab import UNK
 
     config = load_config(
-        None, [f"data.path={SHARED / 'tatoeba'}", f"run_dir={tmp_path / 'run'}", "tgt.vocab_size=9000"]
+        None,
+        [f"data.path={SHARED / 'tatoeba'}", f"run_dir={tmp_path / 'run'}", "tgt.vocab_size=9000"],
     )
     run = ready(config)
     side = load_side(config, run, "tgt")

@@ -19,15 +19,21 @@ def tree() -> set[str]:
     return paths
 
 
-@pytest.mark.parametrize(("folder", "pattern"), [("nmt", "*.py"), ("configs", "*.yaml"), ("scripts", "*")])
+@pytest.mark.parametrize(
+    ("folder", "pattern"), [("nmt", "*.py"), ("configs", "*.yaml"), ("scripts", "*")]
+)
 def test_the_file_tree_is_that_of_the_project(folder: str, pattern: str) -> None:
-    files = [path for path in (ROOT / folder).rglob(pattern) if path.is_file() and path.stat().st_size]
+    files = [
+        path for path in (ROOT / folder).rglob(pattern) if path.is_file() and path.stat().st_size
+    ]
     there = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
     named = {path for path in tree() if path.startswith(f"{folder}/") and (ROOT / path).suffix}
     assert named == there
 
 
 def test_every_file_that_the_readme_links_to_is_there() -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    links = re.findall(
+        r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []

@@ -13,9 +13,11 @@ from itertools import count
 from math import ceil
 from random import Random
 
-from nmt.config import AugmentConfig
+from nmt.config.schema import AugmentConfig
 from nmt.corpus.lines import SentencePair
-from nmt.text.numbers import Number, chinese, english
+from nmt.text.chinese_numbers import chinese
+from nmt.text.english_numbers import english
+from nmt.text.numbers import Number
 from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, PLACEHOLDERS, mask, mask_pair
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
@@ -23,21 +25,31 @@ _WORDS = "two|three|five|ten|eleven|twelve|twenty|(?:four|six|seven|eight|nine)(
 _WORDS += "|(?:thir|for|fif|six|seven|eigh|nine)ty"
 _NUMBER = re.compile(rf"(?ai:{NUMBER_STARTS}(?:\d{{1,4}}{NUMBER_ENDS}|(?:{_WORDS})(?![\w-])))")
 _NUMERAL = "(?<!分之)(?<!、)[零〇一二两三四五六七八九十百千万亿]+(?!分之|、)"
-_NUMBER_IN_CHINESE = re.compile(rf"(?<![A-Za-z\d.,:/+#-])\d{{1,4}}(?![A-Za-z\d-]|[.,:/]\d|[百千万亿])|{_NUMERAL}")
+_NUMBER_IN_CHINESE = re.compile(
+    rf"(?<![A-Za-z\d.,:/+#-])\d{{1,4}}(?![A-Za-z\d-]|[.,:/]\d|[百千万亿])|{_NUMERAL}"
+)
 _YEARS, _HOURS, _OCLOCK = (1800, 2050), (2, 12), ("点", " 点")
 _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 _LONGEST = 3  # digits of the number that takes the place of a word
 
 
 Variant = tuple[str, str, str]  # how it came about, and its two sides
-Make = Callable[[SentencePair, int], tuple[str, str] | None]  # of the pair and its key; None: it is not of that kind
+Make = Callable[
+    [SentencePair, int], tuple[str, str] | None
+]  # of the pair and its key; None: it is not of that kind
 
 
 def variants(pair: SentencePair, key: int, shares: AugmentConfig, weight: int = 1) -> list[Variant]:
     """The variants of one pair, a function of its key; with a share times weight of 2.5 two or three of a kind."""
     asked = [(kind, getattr(shares, kind) * weight) for kind in _KINDS]
-    turns = [(kind, key + turn, share - turn) for kind, share in asked for turn in range(ceil(share))]
-    drawn = [(kind, _KINDS[kind](pair, chance)) for kind, chance, share in turns if _wins(chance, kind, share)]
+    turns = [
+        (kind, key + turn, share - turn) for kind, share in asked for turn in range(ceil(share))
+    ]
+    drawn = [
+        (kind, _KINDS[kind](pair, chance))
+        for kind, chance, share in turns
+        if _wins(chance, kind, share)
+    ]
     return [(kind, *made) for kind, made in drawn if made is not None and made != pair]
 
 
@@ -104,8 +116,15 @@ def _renumbered(pair: SentencePair, key: int) -> tuple[str, str] | None:
     low, high = _YEARS if is_year else (max(2, 10 ** (length - 1)), 10**length - 1)
     if theirs[old].string.startswith(_OCLOCK, theirs[old].end()):
         low, high = _HOURS
-    new = str(next(number for number in count(chance.randint(low, high)) if _ends_alike(number, ours[old])))
-    src, tgt = (match.string[: match.start()] + new + match.string[match.end() :] for match in (ours[old], theirs[old]))
+    new = str(
+        next(
+            number for number in count(chance.randint(low, high)) if _ends_alike(number, ours[old])
+        )
+    )
+    src, tgt = (
+        match.string[: match.start()] + new + match.string[match.end() :]
+        for match in (ours[old], theirs[old])
+    )
     return src, tgt
 
 
@@ -116,9 +135,15 @@ def _ends_alike(number: int, place: re.Match[str]) -> bool:
     return ending == ordinal or ending not in ("th", *_ORDINALS.values())
 
 
-def _stated(number: re.Pattern[str], read: Callable[[str], list[Number]], text: str) -> dict[Decimal, re.Match[str]]:
+def _stated(
+    number: re.Pattern[str], read: Callable[[str], list[Number]], text: str
+) -> dict[Decimal, re.Match[str]]:
     """Where each number stands that a text states once."""
-    found = [(stated.values[0], match) for match in number.finditer(text) for stated in read(match[0])[:1]]
+    found = [
+        (stated.values[0], match)
+        for match in number.finditer(text)
+        for stated in read(match[0])[:1]
+    ]
     counts = Counter(value for value, _ in found)
     return {value: match for value, match in found if counts[value] == 1}
 
@@ -133,9 +158,16 @@ def _masked_numbers(pair: SentencePair, key: int) -> tuple[str, str] | None:
 
 
 _KINDS: dict[str, Make] = {"masked": _masked, "masked_numbers": _masked_numbers}
-_KINDS |= {"tagged": _tagged, "upper": partial(_recased, str.upper), "lower": partial(_recased, str.lower)}
+_KINDS |= {
+    "tagged": _tagged,
+    "upper": partial(_recased, str.upper),
+    "lower": partial(_recased, str.lower),
+}
 _KINDS |= {"title": partial(_recased, _title), "renumbered": _renumbered}
 _KINDS |= {"unpunctuated": _unpunctuated, "quoted": _quoted}
 
 # Odd, and far apart from each other, so that who wins in one kind is no likelier to win in another.
-_FACTORS = {kind: int.from_bytes(blake2b(kind.encode(), digest_size=8).digest()) | 1 for kind in (*_KINDS, "joined")}
+_FACTORS = {
+    kind: int.from_bytes(blake2b(kind.encode(), digest_size=8).digest()) | 1
+    for kind in (*_KINDS, "joined")
+}

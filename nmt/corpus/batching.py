@@ -62,7 +62,9 @@ def fitting(lengths: Int32, max_length: int) -> npt.NDArray[np.int64]:
     return np.flatnonzero(((lengths > 0) & (lengths < max_length)).all(axis=1))
 
 
-def plan_epoch(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> list[npt.NDArray[np.int64]]:
+def plan_epoch(
+    lengths: Int32, batch_tokens: int, seed: int, epoch: int
+) -> list[npt.NDArray[np.int64]]:
     """Group the indices of all pairs: each batch of like lengths, the batches in random order.
 
     A batch holds at most `batch_tokens` padded positions on its longer side (a longer pair stands alone), counted in
@@ -86,12 +88,16 @@ def _by_shape(lengths: Int32) -> npt.NDArray[np.int64]:
     return np.lexsort((np.where(width % 2, tilt, -tilt), width))
 
 
-def _cut(order: npt.NDArray[np.int64], widths: Int32, batch_tokens: int) -> list[npt.NDArray[np.int64]]:
+def _cut(
+    order: npt.NDArray[np.int64], widths: Int32, batch_tokens: int
+) -> list[npt.NDArray[np.int64]]:
     """Split `order`, the pairs of rising widths, into batches of as many rows as rows × widest allow."""
     batches, start = [], 0
     while start < len(order):
         most = widths[start : start + max(1, batch_tokens // widths[start])]
-        rows = max(1, int(np.searchsorted(most * np.arange(1, len(most) + 1), batch_tokens, side="right")))
+        rows = max(
+            1, int(np.searchsorted(most * np.arange(1, len(most) + 1), batch_tokens, side="right"))
+        )
         if rows > _ROWS and start + rows < len(order):
             rows -= rows % _ROWS
         batches.append(order[start : start + rows])
@@ -108,7 +114,10 @@ def _rounded(widths: Int32) -> Int32:
 def collate(sources: list[Ids], targets: list[Ids], widest: int = 0) -> Batch:
     """Put pairs of ids side by side; widths are rounded up, but not beyond `widest`."""
     widths = (int(_rounded(np.array(max(map(len, rows)) + 1))) for rows in (sources, targets))
-    src, tgt_out = (pad(rows, min(width, widest)) for rows, width in zip((sources, targets), widths, strict=True))
+    src, tgt_out = (
+        pad(rows, min(width, widest))
+        for rows, width in zip((sources, targets), widths, strict=True)
+    )
     tgt_in = tgt_out.roll(1, dims=1)
     tgt_in[:, 0] = BOS
     tgt_in[tgt_in == EOS] = PAD  # where a shorter row's EOS moved into its padding

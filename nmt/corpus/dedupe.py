@@ -10,9 +10,15 @@ from hashlib import blake2b
 from nmt.corpus.lines import SentencePair
 
 # Punctuation, separators, control and format characters (beyond the basic plane: of ancient scripts only).
-_IGNORED = [char for char in map(chr, range(0x10000)) if unicodedata.category(char).startswith(("P", "Z", "Cc", "Cf"))]
+_IGNORED = [
+    char
+    for char in map(chr, range(0x10000))
+    if unicodedata.category(char).startswith(("P", "Z", "Cc", "Cf"))
+]
 _IGNORED_RUN = re.compile(f"[{re.escape(''.join(_IGNORED))}]+")
-_IGNORED_ASCII = str.maketrans("", "", "".join(filter(str.isascii, _IGNORED)))  # of ASCII, translate is the faster way
+_IGNORED_ASCII = str.maketrans(
+    "", "", "".join(filter(str.isascii, _IGNORED))
+)  # of ASCII, translate is the faster way
 
 
 def pair_key(pair: SentencePair, seed: int) -> int:

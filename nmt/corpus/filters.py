@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nmt.corpus.lines import SentencePair
-from nmt.text.script import is_traditional
+from nmt.text.scripts import is_traditional
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 _TOKEN = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+|[^\w\s]")
 _FREE = 12  # characters that each side gets for nothing, since short translations differ a lot in length
 
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff]")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff]"
+)
 _MOJIBAKE = re.compile(
     "[ÂÃ][\u0080-\u00bf]"  # UTF-8 of Latin letters and signs, read as Latin-1 or Windows-1252
     "|â€|ã€|ï¼[\u0080-\u00bf\u0152-\u2122]"  # of “”, of 、。, of ，：
@@ -78,7 +80,10 @@ def ratio(pair: SentencePair, limits: Limits) -> bool:
     Lengths are in characters, a Han character counting as three, plus 12 for each side. Between English and
     Chinese the ratio is then 1.2 in the median; 2.5 drops one of 10,000 good pairs and 20 % of random ones.
     """
-    src, tgt = len(pair.src) + 2 * _han(pair.src) + _FREE, len(pair.tgt) + 2 * _han(pair.tgt) + _FREE
+    src, tgt = (
+        len(pair.src) + 2 * _han(pair.src) + _FREE,
+        len(pair.tgt) + 2 * _han(pair.tgt) + _FREE,
+    )
     return src > tgt * limits.max_ratio or tgt > src * limits.max_ratio
 
 
@@ -90,7 +95,9 @@ def identical(pair: SentencePair, limits: Limits) -> bool:
 def wrong_script(pair: SentencePair, limits: Limits) -> bool:
     """Whether Chinese has no Han characters, or more kana or hangul; or most of English is not Latin."""
     sides = zip(pair, limits.languages, strict=True)
-    return any(_WRONG_SCRIPT[language](text) for text, language in sides if language in _WRONG_SCRIPT)
+    return any(
+        _WRONG_SCRIPT[language](text) for text, language in sides if language in _WRONG_SCRIPT
+    )
 
 
 def control(pair: SentencePair, limits: Limits) -> bool:
@@ -100,7 +107,11 @@ def control(pair: SentencePair, limits: Limits) -> bool:
 
 def mojibake(pair: SentencePair, limits: Limits) -> bool:
     """Whether text was decoded with a wrong encoding: cafÃ©, itâ€™s, U+FFFD, 锟斤拷."""
-    return any(_MOJIBAKE_START.search(side) and _MOJIBAKE.search(side) for side in pair if not side.isascii())
+    return any(
+        _MOJIBAKE_START.search(side) and _MOJIBAKE.search(side)
+        for side in pair
+        if not side.isascii()
+    )
 
 
 def markup(pair: SentencePair, limits: Limits) -> bool:
@@ -115,7 +126,9 @@ def stage_note(pair: SentencePair, limits: Limits) -> bool:
 
 def traditional(pair: SentencePair, limits: Limits) -> bool:
     """Whether Chinese stands in Traditional characters."""
-    return any(is_traditional(text) for text, of in zip(pair, limits.languages, strict=True) if of == "zh")
+    return any(
+        is_traditional(text) for text, of in zip(pair, limits.languages, strict=True) if of == "zh"
+    )
 
 
 def failed(pair: SentencePair, filters: Mapping[str, Filter], limits: Limits) -> str | None:

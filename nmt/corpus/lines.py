@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from nmt.errors import DataError
-from nmt.run_dir import replacing
+from nmt.files import replacing
 
 _BLOCK = 2**14  # bytes of a file that are decoded at a time
 LONGEST_LINE = 2**22  # bytes; split into words, it is some hundred times as large
@@ -54,7 +54,9 @@ def bounded_lines(file: IO[bytes], path: Path, before: int = 0) -> Iterator[byte
     """
     for number, raw in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), before + 1):
         if len(raw) > LONGEST_LINE:
-            raise DataError(f"{path}:{number}: a line of more than {LONGEST_LINE:,} bytes; is this text, line by line?")
+            raise DataError(
+                f"{path}:{number}: a line of more than {LONGEST_LINE:,} bytes; is this text, line by line?"
+            )
         yield raw
 
 
@@ -74,9 +76,14 @@ def decode_lines(blocks: Iterable[bytes], path: Path, errors: str = "strict") ->
         try:
             text = block.decode(errors=errors)
         except UnicodeDecodeError as error:
-            number, start = block.count(b"\n", 0, error.start), block.rfind(b"\n", 0, error.start) + 1
+            number, start = (
+                block.count(b"\n", 0, error.start),
+                block.rfind(b"\n", 0, error.start) + 1,
+            )
             line = block[start:].partition(b"\n")[0]
-            raise DataError(_undecodable(path, lines + number + 1, offset + error.start, line)) from None
+            raise DataError(
+                _undecodable(path, lines + number + 1, offset + error.start, line)
+            ) from None
         lines += block.count(b"\n")
         offset += len(block)
         whole = text[marked:] if text.endswith("\n") else f"{text[marked:]}\n"
@@ -99,11 +106,15 @@ def read_tsv(path: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
     for number, line in enumerate(read_lines(path, most), 1):
         columns = line.split("\t", 2)
         if len(columns) < 2:
-            raise DataError(f"{path}:{number}: one column, but source<TAB>target is needed: {_excerpt(line)}")
+            raise DataError(
+                f"{path}:{number}: one column, but source<TAB>target is needed: {_excerpt(line)}"
+            )
         yield SentencePair(columns[0], columns[1])
 
 
-def read_jsonl(path: Path, most: int = MOST_UNZIPPED, languages: Keys = ("en", "zh")) -> Iterator[SentencePair]:
+def read_jsonl(
+    path: Path, most: int = MOST_UNZIPPED, languages: Keys = ("en", "zh")
+) -> Iterator[SentencePair]:
     """Give the JSON object of each line, keyed by "src" and "tgt" or by language codes; skip blank lines."""
     for number, line in enumerate(read_lines(path, most), 1):
         if line.strip():
@@ -138,11 +149,19 @@ def _blocks(path: Path, most: int) -> Iterator[bytes]:
                 block += b"" if block.endswith(b"\n") else file.readline(LONGEST_LINE + 1)
                 left -= len(block)
                 if left < 0:
-                    raise DataError(f"{path}: more than {most:,} bytes unzipped; if it is meant, raise data.max_bytes")
-                yield from bounded_lines(BytesIO(block), path, lines) if len(block) > LONGEST_LINE else (block,)
+                    raise DataError(
+                        f"{path}: more than {most:,} bytes unzipped; if it is meant, raise data.max_bytes"
+                    )
+                yield from (
+                    bounded_lines(BytesIO(block), path, lines)
+                    if len(block) > LONGEST_LINE
+                    else (block,)
+                )
                 lines += block.count(b"\n")
     except FileNotFoundError:
-        raise DataError(f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})") from None
+        raise DataError(
+            f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})"
+        ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: damaged gzip file ({error}); fetch it again") from None
     except OSError as error:
@@ -162,7 +181,9 @@ def _undecodable(path: Path, number: int, offset: int, raw: bytes) -> str:
 def _looks_utf16(raw: bytes) -> bool:
     """Whether a line begins with UTF-16's mark, or has NULs at every other place only, as its Latin letters have."""
     zeros = raw[::2].count(0), raw[1::2].count(0)
-    return raw.startswith((b"\xff\xfe", b"\xfe\xff")) or (min(zeros) == 0 and max(zeros) >= max(2, len(raw) // 4))
+    return raw.startswith((b"\xff\xfe", b"\xfe\xff")) or (
+        min(zeros) == 0 and max(zeros) >= max(2, len(raw) // 4)
+    )
 
 
 def _from_json(line: str, languages: Keys, place: str) -> SentencePair:
@@ -175,7 +196,9 @@ def _from_json(line: str, languages: Keys, place: str) -> SentencePair:
                 return pair
     except UnicodeEncodeError as error:
         half = error.object[error.start]
-        raise DataError(f"{place}: {half!r} is half a character; write it in full or leave it out") from None
+        raise DataError(
+            f"{place}: {half!r} is half a character; write it in full or leave it out"
+        ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{place}: not JSON ({error}): {_excerpt(line)}") from None
     wanted = f'{{"src": …, "tgt": …}} or {{"{languages[0]}": …, "{languages[1]}": …}}'

@@ -11,20 +11,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from nmt.config import Config
+from nmt.config.schema import Config
 from nmt.corpus.augment import Joiner
 from nmt.corpus.clean import Clean, Cleaner
-from nmt.corpus.draw import Draw
+from nmt.corpus.held_out import Draw
 from nmt.corpus.lines import open_text, read_lines, writing_pairs
-from nmt.corpus.parallel import map_chunks
 from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
+from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError, UserError
-from nmt.run_dir import SPLITS, RunDir, Split, read_json, write_json
+from nmt.files import read_json, write_json
+from nmt.run_dir import SPLITS, RunDir, Split
 
 Pairs = Iterable[Clean]
 Write = Callable[[str, str], None]
 Writes = dict[Split, Write]
-Ledger = list[Counter[str]]  # of each corpus: pairs read, kept, drawn, mended, varied, and dropped by each rule
+Ledger = list[
+    Counter[str]
+]  # of each corpus: pairs read, kept, drawn, mended, varied, and dropped by each rule
 
 _HELD_OUT: tuple[Split, Split] = ("test", "dev")
 _OVERLAP = "in_dev_or_test"
@@ -42,8 +45,14 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
     asked: dict[Split, int] = {"test": settings.test_size, "dev": settings.dev_size}
     draw = Draw({split: size for split, size in asked.items() if not sources[split]})
     with ExitStack() as stack:
-        write = {split: stack.enter_context(writing_pairs(*_files(config, run, split))) for split in SPLITS}
-        staged = Path(stack.enter_context(TemporaryDirectory(dir=run.path, prefix=".prepare."))) / "pairs"
+        write = {
+            split: stack.enter_context(writing_pairs(*_files(config, run, split)))
+            for split in SPLITS
+        }
+        staged = (
+            Path(stack.enter_context(TemporaryDirectory(dir=run.path, prefix=".prepare.")))
+            / "pairs"
+        )
         held_out: set[int] = set()
         for split in _HELD_OUT:
             pairs = _read(sources[split], cleaner.for_test(), ledgers[split], settings.workers)
@@ -53,7 +62,15 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
             selected = _select(pairs, held_out, draw, settings.deduplicate, ledgers["train"])
             file.writelines("\t".join(map(str, pair)) + "\n" for pair in selected)
         weights = [source.weight for source in sources["train"]]
-        _deal(staged, draw, held_out, weights, Joiner(settings.augment.joined), write, ledgers["train"])
+        _deal(
+            staged,
+            draw,
+            held_out,
+            weights,
+            Joiner(settings.augment.joined),
+            write,
+            ledgers["train"],
+        )
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
     report = _report(sources, ledgers, draw) | {"fingerprint": stamp}
@@ -66,7 +83,10 @@ def is_current(config: Config, run: RunDir) -> bool:
     if not all(file.is_file() for split in SPLITS for file in _files(config, run, split)):
         return False
     try:
-        return bool(read_json(run.prepare_report)["fingerprint"] == fingerprint(config, find_sources(config)))
+        return bool(
+            read_json(run.prepare_report)["fingerprint"]
+            == fingerprint(config, find_sources(config))
+        )
     except (OSError, KeyError, TypeError, UserError):
         return False
 
@@ -78,16 +98,26 @@ def ledger_line(entry: dict[str, Any]) -> str:
     mended = [f"{entry[_MENDED]} with Chinese punctuation mended"] if entry[_MENDED] else []
     parts = [f"{entry['read']} pairs read", f"{entry['kept']} kept", *mended, *drawn]
     varied = "".join(f", {kind} {count}" for kind, count in entry["variants"].items())
-    return f"{', '.join(parts)}; dropped: {', '.join(dropped) or 'none'}" + varied.replace(",", "; added:", 1)
+    return f"{', '.join(parts)}; dropped: {', '.join(dropped) or 'none'}" + varied.replace(
+        ",", "; added:", 1
+    )
 
 
 def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
     return run.text(split, config.src.language), run.text(split, config.tgt.language)
 
 
-def _read(sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int) -> Iterator[Clean]:
-    read = ((number, source.weight, *pair) for number, source in enumerate(sources) for pair in source.pairs())
-    for outcomes, kept in map_chunks(cleaner, read, workers, size=lambda item: len(item[2]) + len(item[3])):
+def _read(
+    sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int
+) -> Iterator[Clean]:
+    read = (
+        (number, source.weight, *pair)
+        for number, source in enumerate(sources)
+        for pair in source.pairs()
+    )
+    for outcomes, kept in map_chunks(
+        cleaner, read, workers, size=lambda item: len(item[2]) + len(item[3])
+    ):
         for (number, outcome), count in outcomes.items():
             ledger[number][outcome] += count
         yield from kept
@@ -102,7 +132,9 @@ def _copy(pairs: Pairs, write: Write) -> set[int]:
     return keys
 
 
-def _select(pairs: Pairs, held_out: set[int], draw: Draw, deduplicate: bool, ledger: Ledger) -> Iterator[Clean]:
+def _select(
+    pairs: Pairs, held_out: set[int], draw: Draw, deduplicate: bool, ledger: Ledger
+) -> Iterator[Clean]:
     """Drop what stands in a split that was given, and duplicates; enter the rest in the draw."""
     seen: set[int] = set()
     for pair in pairs:
@@ -120,7 +152,13 @@ def _select(pairs: Pairs, held_out: set[int], draw: Draw, deduplicate: bool, led
 
 
 def _deal(
-    staged: Path, draw: Draw, held_out: set[int], weights: list[int], join: Joiner, write: Writes, ledger: Ledger
+    staged: Path,
+    draw: Draw,
+    held_out: set[int],
+    weights: list[int],
+    join: Joiner,
+    write: Writes,
+    ledger: Ledger,
 ) -> None:
     """Write each pair to the split that it won, or else to train, with its variants, unless it is held out."""
     winners = draw.winners()
@@ -148,13 +186,18 @@ def _deal(
 def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[str, Any]:
     named = list(zip(sources["train"], map(_entry, ledgers["train"]), strict=True))
     totals = _entry(sum(ledgers["train"], Counter()))
-    written = sum(source.weight * entry["kept"] + sum(entry["variants"].values()) for source, entry in named)
+    written = sum(
+        source.weight * entry["kept"] + sum(entry["variants"].values()) for source, entry in named
+    )
     report: dict[str, Any] = {"train": {"pairs": written}}
     for split in _HELD_OUT:
         if split in draw.asked:
             report[split] = {"given": False, "asked": draw.asked[split], "pairs": totals[split]}
         else:
-            report[split] = {"given": True, "pairs": sum(counts["read"] for counts in ledgers[split])}
+            report[split] = {
+                "given": True,
+                "pairs": sum(counts["read"] for counts in ledgers[split]),
+            }
     corpora = [{"name": source.name, "weight": source.weight} | entry for source, entry in named]
     return report | {"totals": totals, "corpora": corpora}
 
@@ -173,5 +216,7 @@ def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledger]) -> None:
                 raise DataError(f"{source}: no pairs in it; fill it or leave it out")
     total = sum(ledgers["train"], Counter())
     if not total["kept"]:
-        mend = "check the corpora's languages and encoding, or relax the rule in the prepare section"
+        mend = (
+            "check the corpora's languages and encoding, or relax the rule in the prepare section"
+        )
         raise DataError(f"no pair is left to train on: {ledger_line(_entry(total))}; {mend}")

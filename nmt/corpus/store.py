@@ -13,12 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nmt.errors import ModelError
-from nmt.run_dir import SIDES, read_json, replacing, write_json
+from nmt.files import read_json, replacing, write_json
+from nmt.run_dir import SIDES
 
 Ids = npt.NDArray[np.integer]
 Int32 = npt.NDArray[np.int32]
 Sizes = tuple[int, int]  # of both vocabularies
-Block = tuple[Ids, Ids, Ids]  # of some pairs: source ids, target ids, end to end, and their counts [n, 2]
+Block = tuple[
+    Ids, Ids, Ids
+]  # of some pairs: source ids, target ids, end to end, and their counts [n, 2]
 _BLOCK = 4096  # pairs that are read at a time
 _DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
 
@@ -38,11 +41,15 @@ class ParallelCorpus:
             whole = self._offsets.dtype == np.int64 and self._offsets.shape == shape
             whole = whole and self._offsets[-1].tolist() == [len(ids) for ids in self._ids]
         except Exception as error:  # numpy raises whatever the damage leads it into
-            raise ModelError(f"{path}: missing or damaged ({error}); run nmt build-vocab again") from None
+            raise ModelError(
+                f"{path}: missing or damaged ({error}); run nmt build-vocab again"
+            ) from None
         if not whole:
             raise ModelError(f"{path}: its files do not fit together; run nmt build-vocab again")
         if fingerprints is not None and fingerprints != self.fingerprints:
-            raise ModelError(f"{path}: encoded with other vocabularies than the run's; run nmt build-vocab again")
+            raise ModelError(
+                f"{path}: encoded with other vocabularies than the run's; run nmt build-vocab again"
+            )
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -72,7 +79,9 @@ def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:
     return np.memmap(path, dtype, "r") if path.stat().st_size else np.empty(0, dtype)
 
 
-def write_store(path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerprints: tuple[str, str]) -> int:
+def write_store(
+    path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerprints: tuple[str, str]
+) -> int:
     """Write a store, whole or not at all; gives the number of pairs."""
     width = "uint16" if max(vocab_sizes) <= 2**16 else "int32"
     dtypes = {"src.ids": _DTYPES[width], "tgt.ids": _DTYPES[width], "lengths": np.int32}

@@ -23,7 +23,17 @@ LOWER_IS_BETTER = frozenset({"ter"})
 
 _HALF_WIDTH = str.maketrans(
     {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
-    | {"。": ".", "｡": ".", "“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "—": "--", "―": "--"}
+    | {
+        "。": ".",
+        "｡": ".",
+        "“": '"',
+        "”": '"',
+        "‘": "'",
+        "’": "'",
+        "…": "...",
+        "—": "--",
+        "―": "--",
+    }
 )
 _SPACE_AT_PUNCTUATION = re.compile(r"\s+(?=[^\w\s])|(?<=[^\w\s])\s+")
 
@@ -97,7 +107,9 @@ def _score(name: str, hypotheses: Lines, references: Lines) -> Score:
     (result,), signature = bootstrap(name, [hypotheses], references)
     mean, half = cast(float, result.mean), cast(float, result.ci)  # a bootstrap always sets them
     ceiling = math.inf if name in LOWER_IS_BETTER else 100.0
-    low, value, high = (min(ceiling, max(0.0, float(x))) for x in (mean - half, result.score, mean + half))
+    low, value, high = (
+        min(ceiling, max(0.0, float(x))) for x in (mean - half, result.score, mean + half)
+    )
     return Score(name, value, low, high, signature)
 
 
@@ -109,7 +121,9 @@ def bootstrap(name: str, systems: Sequence[Lines], references: Lines) -> tuple[l
     only. One test a metric, since PairedTest keeps results by sacrebleu's names, and two of ours are "BLEU".
     """
     named = [(str(number), lines) for number, lines in enumerate(systems)]
-    test = PairedTest(named, {name: new_metric(name)}, [references], test_type="bs", n_samples=RESAMPLES)
+    test = PairedTest(
+        named, {name: new_metric(name)}, [references], test_type="bs", n_samples=RESAMPLES
+    )
     signatures, columns = test()
     ((column, signature),) = signatures.items()
     return [result for result in columns[column] if isinstance(result, Result)], str(signature)
@@ -136,7 +150,9 @@ def check_counts(hypotheses: Lines, references: Lines) -> None:
         mend = "give line-aligned files of the same test set, and check that neither was cut short"
         raise DataError(f"{told}; {mend}")
     if not hypotheses:
-        raise DataError("hypothesis and reference have 0 lines; give files with at least one sentence")
+        raise DataError(
+            "hypothesis and reference have 0 lines; give files with at least one sentence"
+        )
 
 
 def check_hypotheses(hypotheses: Lines, references: Lines) -> list[str]:
@@ -197,9 +213,15 @@ def _lines(count: int) -> str:
 def format_scores(scores: Sequence[Score]) -> str:
     """Lay out a table for people, one line a metric: name, value, interval, signature."""
     rows = ((one, f"[{one.low:.2f}, {one.high:.2f}]") for one in scores)
-    return "\n".join(f"{one.metric:<10} {one.value:6.2f}  {interval:<16}  {one.signature}" for one, interval in rows)
+    return "\n".join(
+        f"{one.metric:<10} {one.value:6.2f}  {interval:<16}  {one.signature}"
+        for one, interval in rows
+    )
 
 
 def by_metric(results: Iterable[Any]) -> dict[str, dict[str, Any]]:
     """Turn results of one metric each, Score or Comparison, into JSON-able values: metric → its other fields."""
-    return {each.metric: {name: value for name, value in vars(each).items() if name != "metric"} for each in results}
+    return {
+        each.metric: {name: value for name, value in vars(each).items() if name != "metric"}
+        for each in results
+    }

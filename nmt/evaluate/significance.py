@@ -43,7 +43,9 @@ class Comparison:
         return self.difference > 0 if self.metric in LOWER_IS_BETTER else self.difference < 0
 
 
-def compare(hypotheses: Lines, baseline: Lines, references: Lines, metrics: Iterable[str]) -> list[Comparison]:
+def compare(
+    hypotheses: Lines, baseline: Lines, references: Lines, metrics: Iterable[str]
+) -> list[Comparison]:
     """Paired bootstrap of a system against a baseline, 1000 resamples, the seed as for `score`.
 
     Raises DataError where the counts differ or nothing is given, ConfigError for an unknown metric.
@@ -51,7 +53,9 @@ def compare(hypotheses: Lines, baseline: Lines, references: Lines, metrics: Iter
     check_counts(hypotheses, references)
     if len(baseline) != len(references):
         mend = "give the baseline's translation of the same test set"
-        raise DataError(f"{len(baseline)} lines of baseline but {len(references)} of reference; {mend}")
+        raise DataError(
+            f"{len(baseline)} lines of baseline but {len(references)} of reference; {mend}"
+        )
     return [_compare(name, hypotheses, baseline, references) for name in metrics]
 
 
@@ -85,11 +89,15 @@ def parse_floors(texts: Iterable[str]) -> dict[str, float]:
         with suppress(ValueError):
             floors[name] = float(number)
         if not math.isfinite(floors.get(name, math.nan)):
-            raise ConfigError(f"{text!r}: {number!r} is not a number; write METRIC=X, such as {name}=20")
+            raise ConfigError(
+                f"{text!r}: {number!r} is not a number; write METRIC=X, such as {name}=20"
+            )
     return floors
 
 
-def check_gate(scores: Sequence[Score], floors: Mapping[str, float], comparisons: Sequence[Comparison] = ()) -> None:
+def check_gate(
+    scores: Sequence[Score], floors: Mapping[str, float], comparisons: Sequence[Comparison] = ()
+) -> None:
     """Hold scores to their bars, and `comparisons` to being not significantly worse than the baseline.
 
     A bar is a floor, for TER a ceiling. Raises GateError, one line with everything that does not hold;
@@ -97,9 +105,15 @@ def check_gate(scores: Sequence[Score], floors: Mapping[str, float], comparisons
     """
     measured = {score.metric: score.value for score in scores}
     for name in [name for name in floors if name not in measured]:
-        raise ConfigError(f"{name} has the bar {floors[name]:g} but was not measured; add it to evaluate.metrics")
+        raise ConfigError(
+            f"{name} has the bar {floors[name]:g} but was not measured; add it to evaluate.metrics"
+        )
     failures = [_missed(name, measured[name], bar) for name, bar in floors.items()]
-    failures += [_lost(comparison) for comparison in comparisons if comparison.is_worse and comparison.is_significant]
+    failures += [
+        _lost(comparison)
+        for comparison in comparisons
+        if comparison.is_worse and comparison.is_significant
+    ]
     if any(failures):
         raise GateError("; ".join(filter(None, failures)))
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from nmt.model.attention import Attend
 from nmt.model.device import wide
+from nmt.model.kernels.attention import Attend
 from nmt.model.transformer import Transformer
 
 
@@ -32,8 +32,12 @@ def attention_maps(model: Transformer, src: Tensor, tgt_in: Tensor) -> Attention
     """Give the weights with which `model`, without dropout, reads src [B,S] and tgt_in [B,T]."""
     with _watched(model) as seen:
         model.decode_states(tgt_in, model.encode(src))
-    of_decoder = seen[len(model.encoder) :]  # each of its layers looks at the past, then at the source
-    return AttentionMaps(*map(torch.stack, (seen[: len(model.encoder)], of_decoder[::2], of_decoder[1::2])))
+    of_decoder = seen[
+        len(model.encoder) :
+    ]  # each of its layers looks at the past, then at the source
+    return AttentionMaps(
+        *map(torch.stack, (seen[: len(model.encoder)], of_decoder[::2], of_decoder[1::2]))
+    )
 
 
 def attention_weights(q: Tensor, k: Tensor, bias: Tensor | None) -> Tensor:
@@ -51,7 +55,9 @@ def _watched(model: nn.Module) -> Iterator[list[Tensor]]:
         q, k, _values, bias = inputs
         seen.append(attention_weights(q, k, bias))
 
-    handles = [each.register_forward_pre_hook(see) for each in model.modules() if isinstance(each, Attend)]
+    handles = [
+        each.register_forward_pre_hook(see) for each in model.modules() if isinstance(each, Attend)
+    ]
     training = model.training
     model.eval()
     try:

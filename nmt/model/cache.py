@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from nmt.model.attention import bias_of
+from nmt.model.kernels.attention import bias_of
 
 _ROOM = 8  # positions that a cache grows by
 
@@ -21,7 +21,9 @@ class LayerCache:
 
     memory_keys: Tensor  # [B,H,S,D]
     memory_values: Tensor
-    keys: Tensor  # [B,H,C·K,D], position t of beam k at t·K + k; C = 0: nothing is kept between calls
+    keys: (
+        Tensor  # [B,H,C·K,D], position t of beam k at t·K + k; C = 0: nothing is kept between calls
+    )
     values: Tensor
 
     def extend(self, keys: Tensor, values: Tensor, length: int) -> tuple[Tensor, Tensor]:
@@ -35,7 +37,10 @@ class LayerCache:
 
     def keep(self, sentences: Tensor) -> None:
         """Keep some sentences."""
-        self.memory_keys, self.memory_values = self.memory_keys[sentences], self.memory_values[sentences]
+        self.memory_keys, self.memory_values = (
+            self.memory_keys[sentences],
+            self.memory_values[sentences],
+        )
         self.keys, self.values = self.keys[sentences], self.values[sentences]
 
 
@@ -58,7 +63,10 @@ class Cache:
         self.beams = beams
         self.past = self.memory_bias.new_empty(len(self.memory_bias), beams, 0)
         for layer in self.layers:
-            layer.memory_keys, layer.memory_values = layer.memory_keys.contiguous(), layer.memory_values.contiguous()
+            layer.memory_keys, layer.memory_values = (
+                layer.memory_keys.contiguous(),
+                layer.memory_values.contiguous(),
+            )
 
     def look(self, steps: int, dtype: torch.dtype) -> Tensor:
         """Take in T new positions; give what their queries [T·K] may look at, [T,T] or [B,1,T·K,C·K]."""
@@ -72,7 +80,9 @@ class Cache:
         if steps == 1:
             return self.past[:, None]
         times = torch.arange(self.past.shape[2], device=device) // self.beams
-        present = bias_of(times <= torch.arange(start, end, device=device)[:, None], dtype)  # [T,C·K]
+        present = bias_of(
+            times <= torch.arange(start, end, device=device)[:, None], dtype
+        )  # [T,C·K]
         return (self.past[:, None] + present[None, :, None]).flatten(1, 2)[:, None]
 
     def _with_room(self, past: Tensor, slots: int) -> Tensor:
@@ -81,14 +91,21 @@ class Cache:
         more = -(-slots // block) * block - past.shape[2]
         if more <= 0:
             return past
-        for layer in self.layers:  # zeros for now: what is not yet there must be finite, though nobody may look at it
-            layer.keys, layer.values = (F.pad(x, (0, 0, 0, more)) for x in (layer.keys, layer.values))
+        for layer in (
+            self.layers
+        ):  # zeros for now: what is not yet there must be finite, though nobody may look at it
+            layer.keys, layer.values = (
+                F.pad(x, (0, 0, 0, more)) for x in (layer.keys, layer.values)
+            )
         return F.pad(past, (0, more), value=-torch.inf)
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows [N'], in this order: K for each sentence that stays; sentences keep their order."""
         assert self.past is not None  # noqa: S101 - reserve comes before select
-        sentences, origin = rows[:: self.beams] // self.beams, (rows % self.beams).view(-1, self.beams, 1)
+        sentences, origin = (
+            rows[:: self.beams] // self.beams,
+            (rows % self.beams).view(-1, self.beams, 1),
+        )
         if len(sentences) < len(self.past):
             self.memory_bias, self.past = self.memory_bias[sentences], self.past[sentences]
             for layer in self.layers:

@@ -8,23 +8,39 @@ from nmt.errors import ConfigError
 
 Precision = Literal["fp32", "bf16", "fp16"]
 _AT_ONCE = 2**18  # logits
-_DTYPES: dict[str, torch.dtype] = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+_DTYPES: dict[str, torch.dtype] = {
+    "fp32": torch.float32,
+    "bf16": torch.bfloat16,
+    "fp16": torch.float16,
+}
 
 
 def resolve_device(name: str) -> torch.device:
     """The device that `auto | cpu | mps | cuda | cuda:N` means here. Raises ConfigError if there is none."""
     if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        name = (
+            "cuda"
+            if torch.cuda.is_available()
+            else "mps"
+            if torch.backends.mps.is_available()
+            else "cpu"
+        )
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise ConfigError(f"device={name}: no such device; use auto, cpu, mps, cuda or cuda:N") from None
+        raise ConfigError(
+            f"device={name}: no such device; use auto, cpu, mps, cuda or cuda:N"
+        ) from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"device={name}: this PyTorch sees no GPU; use device=auto or device=cpu")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ConfigError(f"device={name}: there are only {torch.cuda.device_count()} GPUs, counted from cuda:0")
+        raise ConfigError(
+            f"device={name}: there are only {torch.cuda.device_count()} GPUs, counted from cuda:0"
+        )
     if device.type == "mps" and not torch.backends.mps.is_available():
-        raise ConfigError("device=mps: this machine has no Apple GPU; use device=auto or device=cpu")
+        raise ConfigError(
+            "device=mps: this machine has no Apple GPU; use device=auto or device=cpu"
+        )
     return device
 
 
@@ -36,7 +52,9 @@ def resolve_precision(name: str, device: torch.device) -> Precision:
     if name != "auto" and name not in _DTYPES:
         raise ConfigError(f"precision={name}: no such precision; use auto, fp32, bf16 or fp16")
     if name == "fp16" and device.type != "cuda":
-        raise ConfigError(f"precision=fp16 needs a CUDA GPU; on {device.type} use precision=auto, bf16 or fp32")
+        raise ConfigError(
+            f"precision=fp16 needs a CUDA GPU; on {device.type} use precision=auto, bf16 or fp32"
+        )
     if name != "auto":
         return cast(Precision, name)
     on_gpu = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from nmt.config import ModelConfig
-from nmt.model.attention import Attend, bias_of
+from nmt.config.schema import ModelConfig
 from nmt.model.cache import Cache, LayerCache
 from nmt.model.device import wide
-from nmt.model.dropout import Dropout
+from nmt.model.kernels.attention import Attend, bias_of
+from nmt.model.kernels.dropout import Dropout
 from nmt.text.vocab import PAD
 
 Sublayer = Callable[[Tensor], Tensor]
@@ -35,7 +35,9 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(config.d_model, config.d_model, bias)
         self.attend = Attend(config.attention_dropout)
 
-    def forward(self, x: Tensor, bias: Tensor | None, layer: LayerCache | None = None, length: int = 0) -> Tensor:
+    def forward(
+        self, x: Tensor, bias: Tensor | None, layer: LayerCache | None = None, length: int = 0
+    ) -> Tensor:
         """x [N,T,d] → [N,T,d]; with a cache, x stands behind the `length` positions that it holds."""
         q, k, v = (split_heads(part, self.heads) for part in self.qkv(x).chunk(3, dim=-1))
         if layer is not None:
@@ -138,7 +140,9 @@ class DecoderLayer(nn.Module):
 
     def forward(self, x: Tensor, past: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
         """x [B,T·K,d], `past` as from `Cache.look` → [B,T·K,d]."""
-        x = self.attention_residual(x, lambda y: self.attention(y, past, layer, cache.length * cache.beams))
+        x = self.attention_residual(
+            x, lambda y: self.attention(y, past, layer, cache.length * cache.beams)
+        )
         x = self.cross_residual(x, lambda y: self.cross(y, layer, cache.memory_bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
@@ -156,7 +160,9 @@ class Embedding(nn.Module):
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_length, config.d_model))
         else:
-            self.register_buffer("positions", torch.empty(config.max_length, config.d_model), persistent=False)
+            self.register_buffer(
+                "positions", torch.empty(config.max_length, config.d_model), persistent=False
+            )
 
     def forward(self, ids: Tensor, dtype: torch.dtype, start: int = 0) -> Tensor:
         """ids [N,T], the first at position `start` → [N,T,d] in `dtype`."""
@@ -171,7 +177,9 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         source = nn.Embedding(src_tokens, config.d_model)
-        target = source if config.tie_embeddings == "all" else nn.Embedding(tgt_tokens, config.d_model)
+        target = (
+            source if config.tie_embeddings == "all" else nn.Embedding(tgt_tokens, config.d_model)
+        )
         self.src_embedding = Embedding(config, source)
         self.tgt_embedding = Embedding(config, target)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
@@ -216,7 +224,11 @@ class Transformer(nn.Module):
         over many positions.
         """
         embeddings = (self.src_embedding, self.tgt_embedding)
-        left_out = {id(p) for embedding in embeddings for p in (embedding.tokens.weight, embedding.positions)}
+        left_out = {
+            id(p)
+            for embedding in embeddings
+            for p in (embedding.tokens.weight, embedding.positions)
+        }
         return {name: p.to(dtype) for name, p in self.named_parameters() if id(p) not in left_out}
 
     def encode(self, src: Tensor) -> Cache:
@@ -293,7 +305,9 @@ class LayerNorm(nn.LayerNorm):
             return super().forward(x)
         inside = wide(x.dtype)
         bias = None if self.bias is None else self.bias.to(inside)
-        return F.layer_norm(x.to(inside), self.normalized_shape, self.weight.to(inside), bias, self.eps).to(x.dtype)
+        return F.layer_norm(
+            x.to(inside), self.normalized_shape, self.weight.to(inside), bias, self.eps
+        ).to(x.dtype)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

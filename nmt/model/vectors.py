@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from nmt.config import ModelConfig
+from nmt.config.schema import ModelConfig
 from nmt.corpus.lines import read_lines
 from nmt.errors import DataError
 from nmt.model.transformer import Transformer
@@ -17,7 +17,10 @@ from nmt.text.vocab import Vocab
 def put_vectors(model: Transformer, config: ModelConfig, src: Vocab, tgt: Vocab) -> None:
     """Start the embeddings from `src_vectors` and `tgt_vectors` where given; freeze them if asked."""
     of_src, of_tgt = model.src_embedding.tokens, model.tgt_embedding.tokens
-    for path, vocab, embedding in ((config.src_vectors, src, of_src), (config.tgt_vectors, tgt, of_tgt)):
+    for path, vocab, embedding in (
+        (config.src_vectors, src, of_src),
+        (config.tgt_vectors, tgt, of_tgt),
+    ):
         if path is not None:
             read_vectors(Path(path), vocab, embedding)
             embedding.weight.requires_grad_(not config.freeze_vectors)
@@ -36,7 +39,9 @@ def read_vectors(path: Path, vocab: Vocab, embedding: nn.Embedding) -> int:
                 embedding.weight[index] = _vector(columns, place)
             found += 1
     if not found:
-        raise DataError(f"{path}: holds no vector of any token of the vocabulary; check case and tokenizer")
+        raise DataError(
+            f"{path}: holds no vector of any token of the vocabulary; check case and tokenizer"
+        )
     return found
 
 

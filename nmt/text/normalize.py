@@ -38,4 +38,6 @@ def _without_heaps(text: str) -> str:
     if len(text) <= 1000:
         return text
     runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
-    return "".join(chain.from_iterable(islice(run, _MOST_MARKS if marks else None) for marks, run in runs))
+    return "".join(
+        chain.from_iterable(islice(run, _MOST_MARKS if marks else None) for marks, run in runs)
+    )

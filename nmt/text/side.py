@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from nmt.config import Config
+from nmt.config.schema import Config
 from nmt.run_dir import RunDir, SideName
 from nmt.text.normalize import normalize
 from nmt.text.tokenizers import Tokenizer, load_tokenizer
@@ -36,7 +36,9 @@ class Side:
 
     def fingerprint(self) -> str:
         """A hash that is equal where every text gets equal ids."""
-        return hashlib.sha256(f"{self.identity}\n{self.vocab.fingerprint()}".encode()).hexdigest()[:16]
+        return hashlib.sha256(f"{self.identity}\n{self.vocab.fingerprint()}".encode()).hexdigest()[
+            :16
+        ]
 
 
 def load_side(config: Config, run: RunDir, name: SideName) -> Side:
@@ -44,7 +46,11 @@ def load_side(config: Config, run: RunDir, name: SideName) -> Side:
     side = config.side(name)
     pieces = run.pieces(name)
     tokenizer = load_tokenizer(side.tokenizer, pieces)
-    model = hashlib.sha256(pieces.read_bytes()).hexdigest() if side.tokenizer == "sentencepiece" else ""
+    model = (
+        hashlib.sha256(pieces.read_bytes()).hexdigest() if side.tokenizer == "sentencepiece" else ""
+    )
     identity = f"{side.language} {side.tokenizer} {side.lowercase} {model}"
     spells = side.unknown == "spell"
-    return Side(side.language, tokenizer, Vocab.load(run.vocab(name)), side.lowercase, spells, identity)
+    return Side(
+        side.language, tokenizer, Vocab.load(run.vocab(name)), side.lowercase, spells, identity
+    )

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from nmt.text.numbers import english
+from nmt.text.english_numbers import english
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # what makes a neighbour Chinese, and ends a URL
@@ -52,7 +52,9 @@ _PATTERNS = {False: _SPAN, True: _SPAN_OR_NUMBER}  # by whether numbers are aske
 _EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 # Without any of these a text has no span.
-_SUSPICIOUS = re.compile(rf"[`<&{{%/@#\\(+{_PICTURES}]|\d[\d,.-]+\d|[.:-]\w|[A-Z]\d|0x|{_PLACEHOLDER}")
+_SUSPICIOUS = re.compile(
+    rf"[`<&{{%/@#\\(+{_PICTURES}]|\d[\d,.-]+\d|[.:-]\w|[A-Z]\d|0x|{_PLACEHOLDER}"
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,10 @@ def mask(text: str, numbers: bool = False) -> Masked:
         spans.append(_in_chinese(match[0]))
         return PLACEHOLDERS[len(spans) - 1]
 
-    return Masked(_PATTERNS[numbers].sub(hide, text) if numbers or _SUSPICIOUS.search(text) else text, tuple(spans))
+    return Masked(
+        _PATTERNS[numbers].sub(hide, text) if numbers or _SUSPICIOUS.search(text) else text,
+        tuple(spans),
+    )
 
 
 def _in_chinese(span: str) -> str:
@@ -101,7 +106,9 @@ def _in_chinese(span: str) -> str:
     if re.fullmatch(_SCALED, span) is None:
         return span
     value = english(span)[0].values[0]
-    unit, zeros = next(((unit, zeros) for unit, zeros in _SCALES.items() if value >= 10**zeros), ("", 0))
+    unit, zeros = next(
+        ((unit, zeros) for unit, zeros in _SCALES.items() if value >= 10**zeros), ("", 0)
+    )
     return f"{value.scaleb(-zeros).normalize():f}{unit}"
 
 
@@ -112,7 +119,9 @@ def mask_pair(src: str, tgt: str, first: int, numbers: bool = False) -> tuple[st
     shared = [span for span, count in ours.items() if count == theirs[span] == 1]
     if not shared:
         return None
-    number = {span: (first + i) % len(PLACEHOLDERS) for i, span in enumerate(shared[: len(PLACEHOLDERS)])}
+    number = {
+        span: (first + i) % len(PLACEHOLDERS) for i, span in enumerate(shared[: len(PLACEHOLDERS)])
+    }
 
     def hide(match: re.Match[str]) -> str:
         return PLACEHOLDERS[number[match[0]]] if match[0] in number else match[0]

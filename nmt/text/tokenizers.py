@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import sentencepiece
 
 from nmt.errors import ConfigError, ModelError
-from nmt.run_dir import read_bytes
+from nmt.files import read_bytes
 
 SPACE = "▁"
 _STRETCH = 1000  # characters that jieba takes at a time: its search for unlisted words takes their number squared
@@ -45,7 +45,9 @@ class Whitespace:
     _tail = r"n't\b|'(?:s|m|re|ve|ll|d)\b"
     _ending = r"(?:st|nd|rd|th|s)\b"
     # the first alternative is for 3.14  1,000  10:30
-    _token = re.compile(rf"(?i)\d+(?:[.,:]\d+)+(?!\w)|\d+(?={_ending})|\w+?(?=n't\b)|{_tail}|\w+|\S")
+    _token = re.compile(
+        rf"(?i)\d+(?:[.,:]\d+)+(?!\w)|\d+(?={_ending})|\w+?(?=n't\b)|{_tail}|\w+|\S"
+    )
     _attach_left = re.compile(rf"(?i) (?=(?:[.,;:!?%)\]}}…]|{_tail}))|(?<=\d) (?={_ending})")
     _attach_right = re.compile(r"(?<=[(\[{$#@]) ")
     _quoted = re.compile(r"(^|(?<=\s))\" (.*?) \"(?=\W|$)")
@@ -104,9 +106,14 @@ def _segmenter() -> Any:
             # jieba keeps a marshalled dictionary at a predictable path in the shared temporary folder, where anyone
             # may have put another; the dictionary is read from the package itself instead.
             counts, self.total = self.gen_pfdict(self.get_dict_file())
-            self.unlisted = -math.log(self.total)  # the log-probability of a character that is no word
+            self.unlisted = -math.log(
+                self.total
+            )  # the log-probability of a character that is no word
             # A word's log-probability, or 0 for what is only the beginning of words.
-            self.FREQ = {word: math.log(count) + self.unlisted if count else 0.0 for word, count in counts.items()}
+            self.FREQ = {
+                word: math.log(count) + self.unlisted if count else 0.0
+                for word, count in counts.items()
+            }
             self.initialized = True
 
         def get_DAG(self, sentence: str) -> None:  # noqa: N802 - jieba's name
@@ -139,7 +146,9 @@ class SentencePiece:
         try:
             self._processor.LoadFromSerializedProto(model)
         except (RuntimeError, OSError, ValueError):
-            raise ModelError(f"{name}: not a sentencepiece model; run nmt build-vocab again") from None
+            raise ModelError(
+                f"{name}: not a sentencepiece model; run nmt build-vocab again"
+            ) from None
 
     def encode(self, text: str) -> list[str]:
         """Split into pieces; a character without a piece becomes its UTF-8 bytes."""
@@ -153,10 +162,16 @@ class SentencePiece:
         """Every piece that `encode` can give."""
         processor = self._processor
         ids = range(processor.get_piece_size())
-        return [processor.id_to_piece(i) for i in ids if not processor.is_control(i) and not processor.is_unknown(i)]
+        return [
+            processor.id_to_piece(i)
+            for i in ids
+            if not processor.is_control(i) and not processor.is_unknown(i)
+        ]
 
 
-def train_sentencepiece(lines: Iterable[str], vocab_size: int, reserved: Sequence[str] = ()) -> bytes:
+def train_sentencepiece(
+    lines: Iterable[str], vocab_size: int, reserved: Sequence[str] = ()
+) -> bytes:
     """Train a unigram model with identity normalisation, byte fallback and split digits; gives its bytes.
 
     Each of `reserved` is a piece of its own, wherever it stands.
@@ -165,14 +180,30 @@ def train_sentencepiece(lines: Iterable[str], vocab_size: int, reserved: Sequenc
     does not even hold its characters.
     """
     model = io.BytesIO()
-    options: dict[str, Any] = {"model_type": "unigram", "normalization_rule_name": "identity", "byte_fallback": True}
-    options |= {"split_digits": True, "character_coverage": 0.9998, "hard_vocab_limit": False, "minloglevel": 2}
-    options |= {"vocab_size": vocab_size, "user_defined_symbols": list(reserved), "bos_id": -1, "eos_id": -1}
+    options: dict[str, Any] = {
+        "model_type": "unigram",
+        "normalization_rule_name": "identity",
+        "byte_fallback": True,
+    }
+    options |= {
+        "split_digits": True,
+        "character_coverage": 0.9998,
+        "hard_vocab_limit": False,
+        "minloglevel": 2,
+    }
+    options |= {
+        "vocab_size": vocab_size,
+        "user_defined_symbols": list(reserved),
+        "bos_id": -1,
+        "eos_id": -1,
+    }
     # sentencepiece shuffles and samples otherwise in each process; more threads sum in another order
     options |= {"shuffle_input_sentence": False, "num_threads": 1}
     sampled = iter(_sample(lines, SAMPLED_LINES))
     try:
-        sentencepiece.SentencePieceTrainer.train(sentence_iterator=sampled, model_writer=model, **options)
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=sampled, model_writer=model, **options
+        )
     except RuntimeError as error:
         if (needed := re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))) is None:
             raise
@@ -193,7 +224,12 @@ def _sample(lines: Iterable[str], size: int) -> list[str]:
     return kept
 
 
-TOKENIZERS: dict[str, type[Tokenizer]] = {"whitespace": Whitespace, "plain": Plain, "jieba": Jieba, "char": Char}
+TOKENIZERS: dict[str, type[Tokenizer]] = {
+    "whitespace": Whitespace,
+    "plain": Plain,
+    "jieba": Jieba,
+    "char": Char,
+}
 
 
 def load_tokenizer(name: str, pieces: Path) -> Tokenizer:

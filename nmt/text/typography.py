@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from nmt.text.script import is_traditional
+from nmt.text.scripts import is_traditional
 from nmt.text.spans import CHINESE, HAN, PATTERN
 
 Spacing = Literal["keep", "none", "space"]
@@ -29,8 +29,12 @@ _PROTECTED = re.compile(
     r"|(?<![A-Za-z\d])[:;=][’'-]?[)(DPp3|\\](?!\w)|(?<!\S)<3(?!\w)|\^[_.-]?\^"  # emoticons
     rf"|!=|\?\?=|::|:=|[{_WORD}{_SIGN}]"  # operators, and our own marks
 )
-_PROTECTABLE = re.compile(f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]")  # one of these is in every protected span
-_ABBREVIATION = re.compile(r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$")
+_PROTECTABLE = re.compile(
+    f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]"
+)  # one of these is in every protected span
+_ABBREVIATION = re.compile(
+    r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$"
+)
 _HAS_HAN = re.compile(f"[{HAN}]")
 _IS_CHINESE = re.compile(f"[{CHINESE}]")
 # Without any of these there is nothing to mend.
@@ -68,7 +72,9 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
         return _WORD if match[0][0].isalnum() and match[0][-1].isalnum() else _SIGN
 
     line = _PROTECTED.sub(hide, text) if _PROTECTABLE.search(text) else text
-    while (mended := _mended(line, spacing)) != line:  # every change makes marks wider or spaces fewer: it ends
+    while (
+        mended := _mended(line, spacing)
+    ) != line:  # every change makes marks wider or spaces fewer: it ends
         line = mended
     hidden = iter(spans)
     return re.sub(f"[{_WORD}{_SIGN}]", lambda _: next(hidden), line) if spans else line
@@ -80,7 +86,10 @@ def check(text: str, spacing: Spacing = "keep") -> list[Finding]:
     findings: list[Finding] = []
     at = to = 0
     while repaired != text and (at < len(text) or to < len(repaired)):
-        end, new_end = _next_letter(text, at), _next_letter(repaired, to)  # letters are the same on both sides
+        end, new_end = (
+            _next_letter(text, at),
+            _next_letter(repaired, to),
+        )  # letters are the same on both sides
         if text[at:end] != repaired[to:new_end]:
             findings.append(Finding(at + 1, text[at:end], repaired[to:new_end]))
         at, to = end + 1, new_end + 1
@@ -148,7 +157,11 @@ def _quotes(line: str) -> str:
 
     In Traditional Chinese they are 「 and 」.
     """
-    places = [m.start() for m in re.finditer('["“”]', line) if line[m.start()] != '"' or not _inches(line, m.start())]
+    places = [
+        m.start()
+        for m in re.finditer('["“”]', line)
+        if line[m.start()] != '"' or not _inches(line, m.start())
+    ]
     if len(places) % 2:
         return line
     characters, marks = list(line), ("「", "」") if is_traditional(line) else ("“", "”")
@@ -170,13 +183,21 @@ def _is_chinese(line: str, start: int, end: int) -> bool:
 
 
 _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(rf"(?<=[{CHINESE}])(?:\.{{3,}}|。{{3,}}|(?<!…)…(?!…))|(?:\.{{3,}}|(?<!…)…(?!…))(?=[{_BEFORE}])"), "……"),
+    (
+        re.compile(
+            rf"(?<=[{CHINESE}])(?:\.{{3,}}|。{{3,}}|(?<!…)…(?!…))|(?:\.{{3,}}|(?<!…)…(?!…))(?=[{_BEFORE}])"
+        ),
+        "……",
+    ),
     (re.compile(rf"(?<=[{_AFTER}]){_GAP}*--+{_GAP}*|{_GAP}*--+{_GAP}*(?=[{_BEFORE}])"), "——"),
     (re.compile(rf"(?<=[{_AFTER}]){_GAP}+[–—]{_GAP}+|{_GAP}+[–—]{_GAP}+(?=[{_BEFORE}])"), "——"),
     (re.compile(rf"(?<=[{HAN}]){_GAP}*[・•‧]{_GAP}*(?=[{HAN}])"), "·"),
     (re.compile(rf"(?<!<)<<([^<>]*[{HAN}][^<>]*)>>(?!>)"), r"《\1》"),
     (re.compile(r"\(([^()（）]*)\)"), _bracket),
-    (re.compile(r"（([^()（）]*)\)|\(([^()（）]*)）"), lambda match: f"（{match[1] or match[2] or ''}）"),
+    (
+        re.compile(r"（([^()（）]*)\)|\(([^()（）]*)）"),
+        lambda match: f"（{match[1] or match[2] or ''}）",
+    ),
     (re.compile(rf"(?<=[{_AFTER}{_STOPS}…—]){_GAP}*([,;:?!]+)"), _full),
     (re.compile(rf"([,;:?!]+)(?={_GAP}*[{_BEFORE}])"), _full),
     (re.compile(rf"(?<=[{_AFTER}]){_GAP}*\.(?![.A-Za-z\d])"), "。"),
@@ -194,4 +215,6 @@ _SPACES = re.compile(
     rf"|(?<=[“‘]){_GAP}+(?=[{HAN}])|(?<=[{HAN}]){_GAP}+(?=[”’])"
     rf"|{_GAP}+(?=——|……)|(?<=——){_GAP}+(?!{_GAP}|$)|(?<=……){_GAP}+(?=[{HAN}])"
 )
-_BETWEEN_SCRIPTS = re.compile(rf"(?<=[{HAN}]){_GAP}*(?=[A-Za-z\d{_WORD}])|(?<=[A-Za-z\d%{_WORD}]){_GAP}*(?=[{HAN}])")
+_BETWEEN_SCRIPTS = re.compile(
+    rf"(?<=[{HAN}]){_GAP}*(?=[A-Za-z\d{_WORD}])|(?<=[A-Za-z\d%{_WORD}]){_GAP}*(?=[{HAN}])"
+)

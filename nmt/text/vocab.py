@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from nmt.errors import ModelError
-from nmt.run_dir import read_bytes, write_text
+from nmt.files import read_bytes, write_text
 from nmt.text.spans import PLACEHOLDERS
 
 PAD, UNK, BOS, EOS = range(4)
@@ -56,7 +56,11 @@ class Vocab:
     @cached_property
     def placeholders(self) -> list[int]:
         """The ids of the placeholders of protected spans, in their order; none if it was made without them."""
-        return [self.ids[token] for token in PLACEHOLDERS] if set(PLACEHOLDERS) <= self.ids.keys() else []
+        return (
+            [self.ids[token] for token in PLACEHOLDERS]
+            if set(PLACEHOLDERS) <= self.ids.keys()
+            else []
+        )
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
         """Ids of tokens; a word that is not listed is spelled if the vocabulary spells, else UNK."""
@@ -87,7 +91,9 @@ class Vocab:
 
     def save(self, path: Path) -> None:
         """Write one `token<TAB>count` a line."""
-        lines = (f"{token}\t{count}\n" for token, count in zip(self.tokens, self.counts, strict=True))
+        lines = (
+            f"{token}\t{count}\n" for token, count in zip(self.tokens, self.counts, strict=True)
+        )
         write_text(path, "".join(lines))
 
     @classmethod
@@ -134,7 +140,11 @@ def is_marked(token: str) -> bool:
 
 def spell(word: str) -> list[str]:
     """A word as marked characters: `Bob` → `<B>B <M>o <E>b`; one character needs no mark."""
-    return [BEGIN + word[0], *(MIDDLE + c for c in word[1:-1]), END + word[-1]] if len(word) > 1 else [word]
+    return (
+        [BEGIN + word[0], *(MIDDLE + c for c in word[1:-1]), END + word[-1]]
+        if len(word) > 1
+        else [word]
+    )
 
 
 def join_spelled(tokens: Iterable[str]) -> list[str]:
@@ -153,10 +163,15 @@ def join_spelled(tokens: Iterable[str]) -> list[str]:
 
 def rank(counts: Counts, min_frequency: int) -> Ranked:
     """Tokens seen at least `min_frequency` times, by falling count, ties in code-point order."""
-    return sorted((item for item in counts.items() if item[1] >= min_frequency), key=lambda item: (-item[1], item[0]))
+    return sorted(
+        (item for item in counts.items() if item[1] >= min_frequency),
+        key=lambda item: (-item[1], item[0]),
+    )
 
 
-def build_vocab(counts: Counts, size: int, min_frequency: int, spells: bool, reserved: Sequence[str] = ()) -> Vocab:
+def build_vocab(
+    counts: Counts, size: int, min_frequency: int, spells: bool, reserved: Sequence[str] = ()
+) -> Vocab:
     """The vocabulary of at most `size` tokens (specials not counted) for token counts; `reserved` have places anyway.
 
     With `spells`, words that are too rare give their places to the marked characters that spell them, a quarter
@@ -166,7 +181,9 @@ def build_vocab(counts: Counts, size: int, min_frequency: int, spells: bool, res
     always = [(token, counts[token]) for token in reserved]
     counts = Counter({token: count for token, count in counts.items() if token not in reserved})
     size = max(0, size - len(always))
-    ranked = [(token, count) for token, count in rank(counts, min_frequency) if not is_marked(token)]
+    ranked = [
+        (token, count) for token, count in rank(counts, min_frequency) if not is_marked(token)
+    ]
     if spells:
         ranked = [(token, count) for token, count in ranked if _NUMBER.fullmatch(token) is None]
     words = ranked[:size]

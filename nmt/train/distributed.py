@@ -12,7 +12,9 @@ from torch import Tensor, distributed, nn
 from nmt.errors import UserError
 from nmt.model.device import resolve_device
 
-_ANSWER_WITHIN = timedelta(seconds=45)  # where all ranks do the same; while rank 0 works alone, the others wait longer
+_ANSWER_WITHIN = timedelta(
+    seconds=45
+)  # where all ranks do the same; while rank 0 works alone, the others wait longer
 _ALONE = timedelta(days=1)
 
 
@@ -23,7 +25,9 @@ class World:
     rank: int
     size: int
     device: torch.device
-    group: "distributed.ProcessGroup | None" = None  # the same processes, for exchanges in which no one waits for long
+    group: "distributed.ProcessGroup | None" = (
+        None  # the same processes, for exchanges in which no one waits for long
+    )
 
     @property
     def leads(self) -> bool:
@@ -38,7 +42,9 @@ class World:
         flat = torch.cat([g.flatten() for g in gradients])
         with _all_alive():
             distributed.all_reduce(flat, group=self.group)
-        for gradient, part in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
+        for gradient, part in zip(
+            gradients, flat.split([g.numel() for g in gradients]), strict=True
+        ):
             gradient.copy_(part.view_as(gradient))
 
     def sum(self, value: float) -> float:
@@ -83,7 +89,11 @@ def _all_alive() -> Iterator[None]:
 @contextmanager
 def world(device_name: str) -> Iterator[World]:
     """The processes that torchrun started (its environment variables say so), or this one alone."""
-    size, device, backend = int(os.environ.get("WORLD_SIZE", "1")), resolve_device(device_name), "gloo"
+    size, device, backend = (
+        int(os.environ.get("WORLD_SIZE", "1")),
+        resolve_device(device_name),
+        "gloo",
+    )
     if size == 1:
         yield World(0, 1, device)
         return
@@ -97,9 +107,15 @@ def world(device_name: str) -> Iterator[World]:
         store, rank, _ = next(rendezvous("env://", timeout=_ALONE))
         # On one machine, processes that torchrun starts again use the same store; in it they would find where the ones
         # before them listened. Machines count for themselves, and get new stores.
-        attempt = os.environ["TORCHELASTIC_RESTART_COUNT"] if os.environ.get("GROUP_WORLD_SIZE") == "1" else ""
+        attempt = (
+            os.environ["TORCHELASTIC_RESTART_COUNT"]
+            if os.environ.get("GROUP_WORLD_SIZE") == "1"
+            else ""
+        )
         store = PrefixStore(attempt, store)
-        distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_ALONE)
+        distributed.init_process_group(
+            backend, store=store, rank=rank, world_size=size, timeout=_ALONE
+        )
     try:
         group = distributed.new_group(timeout=_ANSWER_WITHIN)
         yield World(rank, size, device, group)

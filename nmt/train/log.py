@@ -13,17 +13,22 @@ from typing import Any
 from tqdm import tqdm
 
 from nmt.errors import ConfigError
-from nmt.run_dir import RunDir, append_text, write_text
+from nmt.files import append_text, write_text
+from nmt.run_dir import RunDir
 
 
 class Log:
     """The records of one run. A silent one (ranks other than 0) writes nothing."""
 
-    def __init__(self, run: RunDir, total: int, start: int, silent: bool = False, tensorboard: bool = False) -> None:
+    def __init__(
+        self, run: RunDir, total: int, start: int, silent: bool = False, tensorboard: bool = False
+    ) -> None:
         """`total` updates of which `start` are done; records of later updates (of a lost attempt) are dropped."""
         self.run, self.silent = run, silent
         hidden = silent or not sys.stderr.isatty()
-        self._bar: tqdm[Any] = tqdm(total=total, initial=start, unit="update", dynamic_ncols=True, disable=hidden)
+        self._bar: tqdm[Any] = tqdm(
+            total=total, initial=start, unit="update", dynamic_ncols=True, disable=hidden
+        )
         self._board: Any = None
         if silent:
             return
@@ -33,7 +38,9 @@ class Log:
             try:
                 from torch.utils.tensorboard import SummaryWriter
             except ImportError:
-                raise ConfigError("train.tensorboard=true needs TensorBoard; pip install 'nmt[tensorboard]'") from None
+                raise ConfigError(
+                    "train.tensorboard=true needs TensorBoard; pip install 'nmt[tensorboard]'"
+                ) from None
             self._board = SummaryWriter(run.tensorboard, purge_step=start + 1)
 
     def say(self, text: str) -> None:
@@ -57,7 +64,9 @@ class Log:
         """One JSON line in metrics.jsonl, and the same for TensorBoard."""
         if self.silent:
             return
-        finite = {name: value if math.isfinite(value) else None for name, value in values.items()}  # JSON has no NaN
+        finite = {
+            name: value if math.isfinite(value) else None for name, value in values.items()
+        }  # JSON has no NaN
         line = json.dumps({"kind": kind, "update": update, "time": round(time.time(), 3), **finite})
         append_text(self.run.metrics, line + "\n")
         if self._board is not None:
@@ -81,7 +90,9 @@ def _forget_after(run: RunDir, update: int) -> None:
     lines = run.metrics.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     kept = []
     for line in lines:
-        with suppress(ValueError, KeyError, TypeError, RecursionError):  # a line cut short by a crash is dropped
+        with suppress(
+            ValueError, KeyError, TypeError, RecursionError
+        ):  # a line cut short by a crash is dropped
             if json.loads(line)["update"] <= update:
                 kept.append(line)
     if len(kept) < len(lines):

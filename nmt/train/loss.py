@@ -12,11 +12,19 @@ from nmt.model.transformer import Transformer
 def logits_of(model: Transformer, batch: Batch, dtype: torch.dtype) -> Tensor:
     """Logits [n,V] of the batch's target tokens, the model's layers computing in `dtype`."""
     inputs = (batch.src, batch.tgt_in, batch.kept)  # padding is not even projected
-    return model(*inputs) if dtype == model.dtype else functional_call(model, model.in_dtype(dtype), inputs)
+    return (
+        model(*inputs)
+        if dtype == model.dtype
+        else functional_call(model, model.in_dtype(dtype), inputs)
+    )
 
 
 def cross_entropy(
-    logits: Tensor, targets: Tensor, smoothing: float, gradient: Tensor | None = None, scale: float | Tensor = 1.0
+    logits: Tensor,
+    targets: Tensor,
+    smoothing: float,
+    gradient: Tensor | None = None,
+    scale: float | Tensor = 1.0,
 ) -> Tensor:
     """Sum over tokens of the cross-entropy with smoothed labels (Szegedy et al., 2016), in float32 or wider.
 

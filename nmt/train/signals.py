@@ -20,7 +20,11 @@ class Signals:
     def caught(self) -> Iterator[None]:
         """Note the first SIGINT, SIGTERM or SIGHUP; raise Interrupted at the second."""
         # nohup ignores SIGHUP, and means it
-        before = {n: signal.signal(n, self._note) for n in _WANTED if signal.getsignal(n) is not signal.SIG_IGN}
+        before = {
+            n: signal.signal(n, self._note)
+            for n in _WANTED
+            if signal.getsignal(n) is not signal.SIG_IGN
+        }
         try:
             yield
         finally:

@@ -14,7 +14,7 @@ import torch
 
 from nmt import checkpoint
 from nmt.checkpoint import Meta, Weights
-from nmt.config import Config
+from nmt.config.schema import Config
 from nmt.corpus.batching import Batch, Position, batches_from, fitting, load_batch
 from nmt.corpus.store import ParallelCorpus
 from nmt.errors import DataError, FormatError, Interrupted, ModelError, UserError
@@ -25,12 +25,12 @@ from nmt.run_dir import RunDir
 from nmt.text.side import load_side
 from nmt.train.distributed import World
 from nmt.train.log import Log
-from nmt.train.origin import origin
 from nmt.train.progress import Progress
+from nmt.train.provenance import origin
 from nmt.train.signals import Signals
 from nmt.train.update import Updated, Updater, learning_rate
 from nmt.train.validation import Validator
-from nmt.translate.translator import check_fits
+from nmt.translate.load import check_fits
 
 
 class Trainer:
@@ -51,9 +51,17 @@ class Trainer:
         self.fitting = fitting(self.corpus.lengths, config.model.max_length)
         self.lengths = self.corpus.lengths[self.fitting]
         if len(self.fitting) == 0:
-            raise DataError(f"{run.store('train')}: no pair is shorter than model.max_length={config.model.max_length}")
+            raise DataError(
+                f"{run.store('train')}: no pair is shorter than model.max_length={config.model.max_length}"
+            )
         self.validator = Validator(config, run, self.src, self.tgt, precision)
-        self.log = Log(run, config.train.updates, self.progress.update, not world.leads, config.train.tensorboard)
+        self.log = Log(
+            run,
+            config.train.updates,
+            self.progress.update,
+            not world.leads,
+            config.train.tensorboard,
+        )
         for text in [*warnings, *self._introduction(precision)]:
             self.log.say(text)
         self.signals = Signals()
@@ -74,7 +82,9 @@ class Trainer:
         computed = f"{self.world.device} in {precision}, {self.world.size} process(es)"
         lines = [f"{count:,} parameters, {len(self.fitting):,} pairs, {tokens}, {computed}"]
         if left_out := len(self.corpus) - len(self.fitting):
-            lines.append(f"{left_out:,} pairs are empty or longer than model.max_length and are left out")
+            lines.append(
+                f"{left_out:,} pairs are empty or longer than model.max_length and are left out"
+            )
         if len(self.validator) == 0:
             effect = "no validation, no early stopping; the last checkpoint counts as the best"
             lines.append(f"dev is empty, or none of its pairs fits the model: {effect}")
@@ -88,7 +98,11 @@ class Trainer:
         warnings: list[str] = []
         for folder in reversed(self.run.steps()):
             try:
-                read = (checkpoint.read_meta(folder), checkpoint.load_weights(folder), checkpoint.load_training(folder))
+                read = (
+                    checkpoint.read_meta(folder),
+                    checkpoint.load_weights(folder),
+                    checkpoint.load_training(folder),
+                )
             except FormatError:
                 raise
             except ModelError as error:
@@ -98,29 +112,39 @@ class Trainer:
                 break
         else:
             if damaged:
-                raise ModelError(f"{damaged[0][1]}; no other is whole; to start anew, train with --overwrite")
+                raise ModelError(
+                    f"{damaged[0][1]}; no other is whole; to start anew, train with --overwrite"
+                )
         self.world.wait()  # until every rank has read what it takes up
         if self.world.leads:
             for folder, _ in damaged:
                 checkpoint.set_aside(folder)
         return [f"{error}; trying the one before" for _, error in damaged] + warnings
 
-    def _take_up(self, folder: Path, meta: Meta, weights: Weights, training: dict[str, Any]) -> list[str]:
+    def _take_up(
+        self, folder: Path, meta: Meta, weights: Weights, training: dict[str, Any]
+    ) -> list[str]:
         check_fits(folder, self.src, self.tgt)
         if meta.origin.get("data", self.origin["data"]) != self.origin["data"]:
             mend = "restore it, or train with --overwrite"
-            raise ModelError(f"{self.run.store('train')}: is not what {folder} was trained on; {mend}")
+            raise ModelError(
+                f"{self.run.store('train')}: is not what {folder} was trained on; {mend}"
+            )
         checkpoint.put_weights(self.model, weights, folder)
         self.updater.load_state(training)
         self.progress = Progress.from_json(meta.progress)
         marked, ours = checkpoint.best(self.run), self.run.checkpoints / self.progress.best
-        if marked is not None and marked.name.startswith("average"):  # training goes on after it was averaged
+        if marked is not None and marked.name.startswith(
+            "average"
+        ):  # training goes on after it was averaged
             score = checkpoint.read_meta(marked).scores[self.config.train.early_stop]
             if self._better(score):
                 self.progress = replace(self.progress, best=marked.name, best_score=score)
         elif self.progress.best and not ours.is_dir():
             self.progress = replace(self.progress, best="", best_score=None)
-            return [f"{ours}: the best checkpoint has vanished; the best from now on takes its place"]
+            return [
+                f"{ours}: the best checkpoint has vanished; the best from now on takes its place"
+            ]
         elif self.progress.best and self.world.leads:  # it may have been saved, but not yet marked
             checkpoint.mark_best(self.run, ours)
         return []
@@ -140,7 +164,9 @@ class Trainer:
                 self._validate_and_save(validate=True)
             self._average()
         if self.progress.update == started_at:
-            self.log.say("nothing was left to do; raise train.updates, max_minutes or patience to go on")
+            self.log.say(
+                "nothing was left to do; raise train.updates, max_minutes or patience to go on"
+            )
         self.log.say(self._summary())
         self.log.close()
         return self.progress
@@ -148,7 +174,9 @@ class Trainer:
     def _is_measured(self) -> bool:
         """Whether the checkpoint of the newest update is there, with its scores on dev if there is a dev set."""
         folder = self.run.checkpoints / checkpoint.step_name(self.progress.update)
-        return folder.is_dir() and (not len(self.validator) or bool(checkpoint.read_meta(folder).scores))
+        return folder.is_dir() and (
+            not len(self.validator) or bool(checkpoint.read_meta(folder).scores)
+        )
 
     def _groups(self) -> Iterator[tuple[list[Batch], int, Position]]:
         """Endlessly, this rank's batches of the next update, the tokens of all ranks' batches, where it ends."""
@@ -158,15 +186,23 @@ class Trainer:
             group = list(islice(stream, train.accumulate * world.size))
             tokens = sum(int(self.lengths[indices, 1].sum()) + len(indices) for indices, _ in group)
             mine = [self.fitting[indices] for indices, _ in group[world.rank :: world.size]]
-            batches = [load_batch(self.corpus, indices, widest).to(world.device) for indices in mine]
+            batches = [
+                load_batch(self.corpus, indices, widest).to(world.device) for indices in mine
+            ]
             yield batches, tokens, group[-1][1]
 
     def _update(self, batches: list[Batch], tokens: int, position: Position) -> None:
-        start, update, room = time.monotonic(), self.progress.update + 1, self.updater.room.positions
+        start, update, room = (
+            time.monotonic(),
+            self.progress.update + 1,
+            self.updater.room.positions,
+        )
         self.model.train()
         updated = self.updater.apply(update, batches, tokens)
         if (fits := self.updater.room.positions) != room:
-            self.log.say(f"update {update} did not fit in memory; larger batches are split at {fits} positions")
+            self.log.say(
+                f"update {update} did not fit in memory; larger batches are split at {fits} positions"
+            )
         self._judge_health(updated, update)
         self._since_log.append(updated)
         seconds = self.progress.seconds + time.monotonic() - start
@@ -183,15 +219,21 @@ class Trainer:
         """Raises UserError if going on makes no sense; later than the last good checkpoint there is then none."""
         health = self.progress.health.after(update, updated, self.updater.is_settling)
         if health.bad > self.progress.health.bad:
-            self.log.say(f"the gradient of update {update} is not finite (loss {updated.loss}); it changes nothing")
+            self.log.say(
+                f"the gradient of update {update} is not finite (loss {updated.loss}); it changes nothing"
+            )
         self.progress = replace(self.progress, health=health)
         if (fault := health.fault(update)) is None:
             return
         good = self._good()
         if self.world.leads:
             self._go_back(good)
-        kept = f"the last good checkpoint is {good[-1]}" if good else "there is no good checkpoint yet"
-        raise UserError(self._for_all(f"{fault}; {kept}; lower train.peak_lr or set train.precision=fp32"))
+        kept = (
+            f"the last good checkpoint is {good[-1]}" if good else "there is no good checkpoint yet"
+        )
+        raise UserError(
+            self._for_all(f"{fault}; {kept}; lower train.peak_lr or set train.precision=fp32")
+        )
 
     def _for_all(self, text: str) -> str:
         """What rank 0 says for all; the others end with nothing said."""
@@ -217,10 +259,23 @@ class Trainer:
         tokens = sum(u.tokens for u in self._since_log)
         loss = sum(u.loss * u.tokens for u in self._since_log) / tokens
         pace = tokens / (time.monotonic() - self._log_time)
-        rate, norm = learning_rate(train, self.config.model.d_model, update), self._since_log[-1].gradient_norm
-        self.log.record("train", update, epoch=epoch, loss=loss, tokens_per_second=pace, lr=rate, gradient_norm=norm)
+        rate, norm = (
+            learning_rate(train, self.config.model.d_model, update),
+            self._since_log[-1].gradient_norm,
+        )
+        self.log.record(
+            "train",
+            update,
+            epoch=epoch,
+            loss=loss,
+            tokens_per_second=pace,
+            lr=rate,
+            gradient_norm=norm,
+        )
         reached = f"update {update:,}/{train.updates:,}  epoch {epoch + 1}  loss {loss:.3f}"
-        self.log.progress(f"{reached}  {pace:,.0f} tok/s  lr {rate:.2e}  |g| {norm:.2f}  ETA {self._eta()}")
+        self.log.progress(
+            f"{reached}  {pace:,.0f} tok/s  lr {rate:.2e}  |g| {norm:.2f}  ETA {self._eta()}"
+        )
         self._since_log.clear()
         self._log_time = time.monotonic()
 
@@ -241,8 +296,12 @@ class Trainer:
                 scores, translations = self._measure(name)
                 self.validator.keep(name, translations)
                 self._judge(name, scores)
-            self.progress = replace(self.progress, seconds=self.progress.seconds + time.monotonic() - start)
-            meta = Meta(self.progress.update, self.fingerprints, scores, asdict(self.progress), self.origin)
+            self.progress = replace(
+                self.progress, seconds=self.progress.seconds + time.monotonic() - start
+            )
+            meta = Meta(
+                self.progress.update, self.fingerprints, scores, asdict(self.progress), self.origin
+            )
             weights, training = checkpoint.parameters_of(self.model), self.updater.state()
             folder = checkpoint.save(self.run, name, weights, meta, training)
             if self.progress.best == name or not len(self.validator):
@@ -253,7 +312,9 @@ class Trainer:
 
     def _measure(self, name: str) -> tuple[dict[str, float], list[str]]:
         scores, translations = self.validator.measure(self.model)
-        self.log.record("dev" if name.startswith("step") else "average", self.progress.update, **scores)
+        self.log.record(
+            "dev" if name.startswith("step") else "average", self.progress.update, **scores
+        )
         self.log.say(f"dev, {name}: {_shown(scores)}")
         for source, translation, reference in self.validator.examples(translations):
             self.log.say(f"    {source}\n      → {translation}\n      = {reference}")
@@ -282,7 +343,11 @@ class Trainer:
         train = self.config.train
         numbered = ((int(path.name.removeprefix("step-")), path) for path in self.run.steps())
         due = (train.save_every, train.validate_every)
-        return [path for update, path in numbered if update == train.updates or any(update % n == 0 for n in due)]
+        return [
+            path
+            for update, path in numbered
+            if update == train.updates or any(update % n == 0 for n in due)
+        ]
 
     def _best_steps(self) -> list[Path]:
         """The checkpoints that an average of the best is made of, best last."""
@@ -292,7 +357,9 @@ class Trainer:
         sign = -1 if train.early_stop == "loss" else 1
         scored: list[tuple[float, Path]] = []
         for path in self.run.steps():
-            with suppress(ModelError):  # a damaged one is of no use here, and named where it is needed
+            with suppress(
+                ModelError
+            ):  # a damaged one is of no use here, and named where it is needed
                 if scores := checkpoint.read_meta(path).scores:
                     scored.append((sign * scores[train.early_stop], path))
         return [path for _, path in sorted(scored, key=lambda each: each[0])[-train.average :]]
@@ -304,7 +371,9 @@ class Trainer:
         wanted = self.world.leads and train.average > 1 and len(members) > 1 and len(self.validator)
         if not wanted or self.validator.output(name).exists():
             return
-        trained = {key: tensor.clone() for key, tensor in checkpoint.parameters_of(self.model).items()}
+        trained = {
+            key: tensor.clone() for key, tensor in checkpoint.parameters_of(self.model).items()
+        }
         try:
             mean = checkpoint.average(members)
             checkpoint.put_weights(self.model, mean, self.run.checkpoints)
@@ -315,7 +384,9 @@ class Trainer:
         finally:
             checkpoint.put_weights(self.model, trained, self.run.checkpoints)
         better = self._better(scores[train.early_stop])
-        self.log.say(f"the average of {len(members)} checkpoints is {'' if better else 'no '}better than the best")
+        self.log.say(
+            f"the average of {len(members)} checkpoints is {'' if better else 'no '}better than the best"
+        )
         if better:
             meta = Meta(self.progress.update, self.fingerprints, scores, origin=self.origin)
             checkpoint.mark_best(self.run, checkpoint.save(self.run, name, mean, meta))
@@ -330,7 +401,9 @@ class Trainer:
     def _summary(self) -> str:
         best = checkpoint.best(self.run)
         scores = checkpoint.read_meta(best).scores if best else {}
-        trained = f"trained {self.progress.update:,} updates in {self.progress.seconds / 60:.1f} minutes"
+        trained = (
+            f"trained {self.progress.update:,} updates in {self.progress.seconds / 60:.1f} minutes"
+        )
         return f"{trained}; best: {best}  {_shown(scores)}"
 
     def _interrupt(self, saved: bool) -> None:
@@ -338,7 +411,9 @@ class Trainer:
             self._validate_and_save(validate=False)
         self.log.close()
         number = signal.Signals(self.signals.received or signal.SIGTERM)
-        told = f"{number.name}: saved after update {self.progress.update:,}; the same command resumes"
+        told = (
+            f"{number.name}: saved after update {self.progress.update:,}; the same command resumes"
+        )
         raise Interrupted(self._for_all(told), number)
 
 

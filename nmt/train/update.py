@@ -12,13 +12,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from nmt.config import TrainConfig
+from nmt.config.schema import TrainConfig
 from nmt.corpus.batching import Batch
 from nmt.model.device import Precision, dtype_of
 from nmt.model.transformer import Transformer
 from nmt.train.distributed import World
 from nmt.train.loss import cross_entropy, logits_of
-from nmt.train.memory import Room, is_out_of_memory
+from nmt.train.splitting import Room, is_out_of_memory
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,9 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
     trained = [p for p in model.parameters() if p.requires_grad]
     matrices, vectors = [p for p in trained if p.dim() > 1], [p for p in trained if p.dim() <= 1]
     decays = ((matrices, config.weight_decay), (vectors, 0.0))
-    groups = [{"params": parameters, "weight_decay": decay} for parameters, decay in decays if parameters]
+    groups = [
+        {"params": parameters, "weight_decay": decay} for parameters, decay in decays if parameters
+    ]
     kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
     fused = trained[0].device.type in ("cpu", "cuda")
     return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
@@ -67,7 +69,9 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
 class Updater:
     """Applies updates to a model; its state is the optimizer's, in fp16 the scaler's, and what fits in memory."""
 
-    def __init__(self, config: TrainConfig, model: Transformer, precision: Precision, world: World) -> None:
+    def __init__(
+        self, config: TrainConfig, model: Transformer, precision: Precision, world: World
+    ) -> None:
         self.config, self.model, self.dtype, self.world = config, model, dtype_of(precision), world
         self.optimizer = make_optimizer(config, model)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=precision == "fp16")
@@ -83,7 +87,9 @@ class Updater:
         while (loss := self._backward_if_it_fits(update, batches, total_tokens)) is None:
             self.optimizer.zero_grad(set_to_none=True)
             self.room.halve()
-        self.world.sum_gradients(self.model)  # before unscaling: what is infinite on one rank is so on all
+        self.world.sum_gradients(
+            self.model
+        )  # before unscaling: what is infinite on one rank is so on all
         self.scaler.unscale_(self.optimizer)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
         loss = self.world.sum(loss)
@@ -97,7 +103,9 @@ class Updater:
         self.optimizer.zero_grad(set_to_none=True)
         return Updated(loss, float(norm), total_tokens, applied)
 
-    def _backward_if_it_fits(self, update: int, batches: Sequence[Batch], total_tokens: int) -> float | None:
+    def _backward_if_it_fits(
+        self, update: int, batches: Sequence[Batch], total_tokens: int
+    ) -> float | None:
         try:
             return self._backward(update, batches, total_tokens)
         except RuntimeError as error:  # it holds what is in memory, until this function ends
@@ -113,7 +121,9 @@ class Updater:
             for part in self.room.parts(batch):
                 logits = logits_of(self.model, part, self.dtype)
                 gradient = torch.empty_like(logits)
-                loss += cross_entropy(logits.detach(), part.labels, self.config.label_smoothing, gradient, scale)
+                loss += cross_entropy(
+                    logits.detach(), part.labels, self.config.label_smoothing, gradient, scale
+                )
                 logits.backward(gradient)
         return loss.item() / total_tokens
 

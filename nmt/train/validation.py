@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nmt.config import Config
+from nmt.config.schema import Config
 from nmt.corpus.batching import fitting, load_batch, plan_epoch
 from nmt.corpus.lines import read_lines
 from nmt.corpus.store import ParallelCorpus
 from nmt.evaluate.metrics import values
+from nmt.files import write_text
 from nmt.model.device import Precision, dtype_of
 from nmt.model.transformer import Transformer
-from nmt.run_dir import RunDir, write_text
+from nmt.run_dir import RunDir
 from nmt.text.side import Side
 from nmt.train.loss import cross_entropy, logits_of
 from nmt.translate.translator import Translator
@@ -24,7 +25,9 @@ EXAMPLES = 3
 class Validator:
     """Measures a model on the run's dev split."""
 
-    def __init__(self, config: Config, run: RunDir, src: Side, tgt: Side, precision: Precision) -> None:
+    def __init__(
+        self, config: Config, run: RunDir, src: Side, tgt: Side, precision: Precision
+    ) -> None:
         self.config, self.run, self.src, self.tgt, self.precision = config, run, src, tgt, precision
         self.corpus = ParallelCorpus(run.store("dev"), (src.fingerprint(), tgt.fingerprint()))
         self.fitting = fitting(self.corpus.lengths, config.model.max_length)
@@ -40,7 +43,10 @@ class Validator:
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
         translator = Translator(model, self.src, self.tgt, search, self.precision)
         translations = [translation.text for translation in translator.translate(self.sources)]
-        return {"loss": self.loss(model), **values(translations, self.references, ("bleu", "chrf"))}, translations
+        return {
+            "loss": self.loss(model),
+            **values(translations, self.references, ("bleu", "chrf")),
+        }, translations
 
     def examples(self, translations: list[str]) -> list[tuple[str, str, str]]:
         """A few of them, from all over dev: source, translation, reference."""
@@ -64,8 +70,12 @@ class Validator:
         model.eval()
         device = next(model.parameters()).device
         total, tokens = 0.0, 0
-        for batch_indices in plan_epoch(self.corpus.lengths[self.fitting], self.config.train.batch_tokens, 0, 0):
-            batch = load_batch(self.corpus, self.fitting[batch_indices], self.config.model.max_length).to(device)
+        for batch_indices in plan_epoch(
+            self.corpus.lengths[self.fitting], self.config.train.batch_tokens, 0, 0
+        ):
+            batch = load_batch(
+                self.corpus, self.fitting[batch_indices], self.config.model.max_length
+            ).to(device)
             logits = logits_of(model, batch, dtype_of(self.precision))
             total += float(cross_entropy(logits, batch.labels, 0.0))
             tokens += batch.tokens

@@ -8,10 +8,10 @@ from itertools import chain
 
 import torch
 
-from nmt.config import SearchConfig
+from nmt.config.schema import SearchConfig
 from nmt.corpus.batching import pad
 from nmt.model.device import Precision, dtype_of
-from nmt.model.packed import pack
+from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side
 from nmt.text.vocab import BOS, PAD, UNK
@@ -19,7 +19,9 @@ from nmt.translate.search import ROUND, SEARCHES, NBest
 from nmt.translate.stepper import ModelStepper, Owed
 
 _WIDTH = 4  # positions: on a CPU a new shape costs more time than a little padding
-_WORTH_A_THREAD = 500  # source tokens: a batch is not made smaller than that for the sake of another thread
+_WORTH_A_THREAD = (
+    500  # source tokens: a batch is not made smaller than that for the sake of another thread
+)
 
 
 class Decoder:
@@ -45,16 +47,22 @@ class Decoder:
     def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
         """Translate sentences, each without EOS and of `longest` tokens at the most; in order."""
         found: list[NBest] = [[] for _ in sources]
-        alone = self.device.type != "cpu" or search.method == "sample"  # what chance draws must come in order
+        alone = (
+            self.device.type != "cpu" or search.method == "sample"
+        )  # what chance draws must come in order
         threads = 1 if alone else torch.get_num_threads()
         batches = list(_batches(sources, search.batch_tokens, threads))
-        results = self._search_each([[sources[i] for i in batch] for batch in batches], search, threads)
+        results = self._search_each(
+            [[sources[i] for i in batch] for batch in batches], search, threads
+        )
         for indices, result in zip(batches, results, strict=True):
             for index, n_best in zip(indices, result, strict=True):
                 found[index] = n_best
         return found
 
-    def _search_each(self, batches: list[list[list[int]]], search: SearchConfig, threads: int) -> Iterator[list[NBest]]:
+    def _search_each(
+        self, batches: list[list[list[int]]], search: SearchConfig, threads: int
+    ) -> Iterator[list[NBest]]:
         """Search every batch; on a CPU several at a time, which uses its cores better than one at a time does."""
         work = partial(self._search, search=search)
         threads = min(threads, len(batches))
@@ -62,13 +70,17 @@ class Decoder:
             yield from map(work, batches)
             return
         each = torch.get_num_threads() // threads
-        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(each,)) as pool:
+        with ThreadPoolExecutor(
+            threads, initializer=torch.set_num_threads, initargs=(each,)
+        ) as pool:
             yield from pool.map(work, batches)
 
     @torch.inference_mode()
     def _search(self, sources: list[list[int]], search: SearchConfig) -> list[NBest]:
         longest = min(self.longest, search.max_length or self.longest)
-        limits = torch.tensor([min(longest, int(len(ids) * search.max_ratio) + 10) for ids in sources])
+        limits = torch.tensor(
+            [min(longest, int(len(ids) * search.max_ratio) + 10) for ids in sources]
+        )
         beams = search.beam_size if search.method == "beam" else 1
         self.model.eval()
         width = min(_width(max(map(len, sources))), self.model.config.max_length)
@@ -84,7 +96,9 @@ class Decoder:
         ours, theirs = self._placeholders
         if set(ours).isdisjoint(chain.from_iterable(sources)):
             return None
-        rows = torch.tensor([[placeholder in ids for placeholder in ours] for ids in sources], device=self.device)
+        rows = torch.tensor(
+            [[placeholder in ids for placeholder in ours] for ids in sources], device=self.device
+        )
         return Owed(torch.tensor(theirs, device=self.device), rows.repeat_interleave(beams, dim=0))
 
 

@@ -14,7 +14,12 @@ def as_text(_number: int, translation: Translation) -> str:
 def as_json(number: int, translation: Translation) -> str:
     """Everything, as a line of JSON."""
     n_best = [vars(candidate) for candidate in translation.n_best]
-    record = {"line": number, "source": translation.source, "translation": translation.text, "n_best": n_best}
+    record = {
+        "line": number,
+        "source": translation.source,
+        "translation": translation.text,
+        "n_best": n_best,
+    }
     record["faults"] = [vars(fault) for fault in translation.faults]
     return json.dumps(record, ensure_ascii=False) + "\n"
 
@@ -23,12 +28,20 @@ def as_scores(number: int, translation: Translation) -> str:
     """`line<TAB>score<TAB>log_prob<TAB>translation`, one for each of the n best."""
     if not translation.n_best:
         return f"{number}\t\t\t\n"
-    return "".join(f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best)
+    return "".join(
+        f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best
+    )
 
 
-FORMATS: dict[str, Callable[[int, Translation], str]] = {"text": as_text, "jsonl": as_json, "scores": as_scores}
+FORMATS: dict[str, Callable[[int, Translation], str]] = {
+    "text": as_text,
+    "jsonl": as_json,
+    "scores": as_scores,
+}
 
 
 def written(form: str, translations: Sequence[Translation], start: int) -> str:
     """What is written for lines, the first of which has the number `start`."""
-    return "".join(FORMATS[form](number, translation) for number, translation in enumerate(translations, start))
+    return "".join(
+        FORMATS[form](number, translation) for number, translation in enumerate(translations, start)
+    )

@@ -13,9 +13,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from nmt.config import SearchConfig
+from nmt.config.schema import SearchConfig
 from nmt.text.vocab import BOS, EOS
-from nmt.translate.likeliest import Likeliest, likeliest
+from nmt.translate.top_tokens import Likeliest, likeliest
 
 ROUND = 8  # sentences: on a CPU a new shape costs more time than a few rows that nobody needs
 
@@ -90,7 +90,9 @@ def _walk(stepper: Stepper, limits: Tensor, config: SearchConfig, choose: Choice
             break
         if len(kept) < len(who):
             stepper.select(kept)
-            who, is_open, paths, sums, limits = (x[kept] for x in (who, is_open, paths, sums, limits))
+            who, is_open, paths, sums, limits = (
+                x[kept] for x in (who, is_open, paths, sums, limits)
+            )
     return found
 
 
@@ -179,7 +181,9 @@ def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
     return _Beams(live, paths), _Finished(none, none.clone(), torch.zeros_like(none), paths.clone())
 
 
-def _advance(beams: _Beams, finished: _Finished, top: Likeliest, length: int, limits: Tensor, alpha: float) -> Tensor:
+def _advance(
+    beams: _Beams, finished: _Finished, top: Likeliest, length: int, limits: Tensor, alpha: float
+) -> Tensor:
     """Lengthen every hypothesis by a token, in place; gives the rows [B,K] that the new beams come from.
 
     Of the 2K best candidates, at most K end in EOS, so K open ones are left; all 2K are among the 2K best of their
@@ -194,7 +198,9 @@ def _advance(beams: _Beams, finished: _Finished, top: Likeliest, length: int, li
     origin, token = flat // choices, top.tokens.view(sentences, -1).gather(1, flat)
     ends = token == EOS
     closing = values.masked_fill(~ends, -math.inf)[:, :width]
-    closing = torch.where(at_limit, beams.live + top.of_end.view(sentences, width), closing)  # all must end here
+    closing = torch.where(
+        at_limit, beams.live + top.of_end.view(sentences, width), closing
+    )  # all must end here
     came_from = torch.where(at_limit, torch.arange(width, device=limits.device), origin[:, :width])
     finished.offer(closing, length, _rows(beams.paths, came_from), alpha)
     live, chosen = values.masked_fill(ends | at_limit, -math.inf).topk(width, dim=1)
@@ -209,7 +215,9 @@ def _rows(paths: Tensor, index: Tensor) -> Tensor:
     return paths.gather(1, index[:, :, None].expand(-1, -1, paths.shape[2]))
 
 
-def _settled(beams: _Beams, finished: _Finished, length: int, limits: Tensor, config: SearchConfig) -> Tensor:
+def _settled(
+    beams: _Beams, finished: _Finished, length: int, limits: Tensor, config: SearchConfig
+) -> Tensor:
     """Tell which sentences need no more steps, bool [B].
 
     Those of which no open hypothesis can still get among the n best; and those of which K have ended, and no open one
@@ -225,9 +233,16 @@ def _settled(beams: _Beams, finished: _Finished, length: int, limits: Tensor, co
 
 
 def _n_best(finished: _Finished, b: int, count: int) -> NBest:
-    columns = (values[b, :count].tolist() for values in (finished.lengths, finished.log_probs, finished.scores))
+    columns = (
+        values[b, :count].tolist()
+        for values in (finished.lengths, finished.log_probs, finished.scores)
+    )
     ranked = zip(finished.paths[b, :count].tolist(), *columns, strict=True)
-    return [Hypothesis(path[1 : int(end)], total, score) for path, end, total, score in ranked if score > -math.inf]
+    return [
+        Hypothesis(path[1 : int(end)], total, score)
+        for path, end, total, score in ranked
+        if score > -math.inf
+    ]
 
 
 SEARCHES = {"greedy": greedy, "beam": beam, "sample": sample}

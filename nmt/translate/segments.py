@@ -4,7 +4,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 # After a sentence's end; after a clause's; between words. A split never removes a character.
-_BOUNDARIES = (r"(?<=[.!?…] )|(?<=[.!?…][\"')\]] )|(?<=[。！？])", r"(?<=[,;:] )|(?<=[，；：、])", r"(?<= )")
+_BOUNDARIES = (
+    r"(?<=[.!?…] )|(?<=[.!?…][\"')\]] )|(?<=[。！？])",
+    r"(?<=[,;:] )|(?<=[，；：、])",
+    r"(?<= )",
+)
 
 
 def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
@@ -20,7 +24,9 @@ def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
 def _split(text: str, fits: Callable[[str], bool], level: int) -> Iterator[str]:
     if len(text) == 1 or fits(text):
         yield text
-    elif level == len(_BOUNDARIES):  # a word without end is halved until it fits; one character always does
+    elif level == len(
+        _BOUNDARIES
+    ):  # a word without end is halved until it fits; one character always does
         yield from _split(text[: len(text) // 2], fits, level)
         yield from _split(text[len(text) // 2 :], fits, level)
     else:

@@ -32,7 +32,9 @@ class Owed:
 class ModelStepper:
     """One Transformer over its key/value cache. It never proposes the tokens `forbidden` [F]."""
 
-    def __init__(self, model: Transformer, cache: Cache, forbidden: Tensor, owed: Owed | None = None) -> None:
+    def __init__(
+        self, model: Transformer, cache: Cache, forbidden: Tensor, owed: Owed | None = None
+    ) -> None:
         self.model, self.cache, self.forbidden, self.owed = model, cache, forbidden, owed
 
     def step(self, last: Tensor) -> Tensor:

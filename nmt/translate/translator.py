@@ -4,21 +4,16 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import torch
-from torch import Tensor
 
-from nmt.checkpoint import best, load_weights, put_weights, read_meta
-from nmt.config import Config, SearchConfig
-from nmt.errors import ModelError, Say
-from nmt.model.device import Precision, resolve_device, resolve_precision
-from nmt.model.transformer import Transformer, Undrawn
-from nmt.run_dir import SIDES, RunDir
+from nmt.checks.faults import Fault, faults, mangled, repetition
+from nmt.config.schema import SearchConfig
+from nmt.model.device import Precision
+from nmt.model.transformer import Transformer
 from nmt.text import spans
-from nmt.text.faithful import Fault, faults, mangled, repetition, unlikely
 from nmt.text.normalize import normalize
-from nmt.text.side import Side, load_side
+from nmt.text.side import Side
 from nmt.text.spans import Masked
 from nmt.text.typography import repair
 from nmt.translate.decoder import Decoder
@@ -46,7 +41,9 @@ class Translation:
 
     source: str
     n_best: tuple[Candidate, ...]
-    faults: tuple[Fault, ...] = ()  # of the best one: spans that got lost, and with search.verify whatever is suspect
+    faults: tuple[
+        Fault, ...
+    ] = ()  # of the best one: spans that got lost, and with search.verify whatever is suspect
 
     @property
     def text(self) -> str:
@@ -57,13 +54,25 @@ class Translation:
 class Translator:
     """A model with its two sides and a way of searching."""
 
-    def __init__(self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision) -> None:
-        self.decoder, self.src, self.tgt, self.search = Decoder(model, src, tgt, precision), src, tgt, search
+    def __init__(
+        self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision
+    ) -> None:
+        self.decoder, self.src, self.tgt, self.search = (
+            Decoder(model, src, tgt, precision),
+            src,
+            tgt,
+            search,
+        )
 
     def fingerprint(self) -> str:
         """A hash that is equal where the translations of every text are: of weights, vocabularies and search."""
         model = self.decoder.model
-        told = (self.search.model_dump_json(), self.src.fingerprint(), self.tgt.fingerprint(), str(model.dtype))
+        told = (
+            self.search.model_dump_json(),
+            self.src.fingerprint(),
+            self.tgt.fingerprint(),
+            str(model.dtype),
+        )
         digest = hashlib.sha256("\n".join(told).encode())
         for parameter in model.parameters():
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
@@ -79,15 +88,24 @@ class Translator:
         sources = [self._masked(line) for line in lines]
         found = self._attempt(sources, self.search)
         bare = [i for i, source in enumerate(sources) if source.spans and not found[i]]
-        for i, candidates in zip(bare, self._attempt([Masked(lines[i], ()) for i in bare], self.search), strict=True):
+        for i, candidates in zip(
+            bare, self._attempt([Masked(lines[i], ()) for i in bare], self.search), strict=True
+        ):
             found[i] = candidates
         if self.search.method == "beam":
             self._reconsider(found, lines)
-        return [self._translation(line, candidates) for line, candidates in zip(lines, found, strict=True)]
+        return [
+            self._translation(line, candidates)
+            for line, candidates in zip(lines, found, strict=True)
+        ]
 
     def _masked(self, line: str, numbers: bool | None = False) -> Masked:
         """With placeholders for spans, for numbers too, or (None) for nothing."""
-        return spans.mask(line, numbers) if self.decoder.protects and numbers is not None else Masked(line, ())
+        return (
+            spans.mask(line, numbers)
+            if self.decoder.protects and numbers is not None
+            else Masked(line, ())
+        )
 
     def _attempt(self, sources: Sequence[Masked], search: SearchConfig) -> list[list[Candidate]]:
         """The n best of each line, less those that have not kept its placeholders."""
@@ -105,23 +123,39 @@ class Translator:
         """
         width, batch_tokens = 3 * self.search.beam_size, max(1, self.search.batch_tokens // 3)
         wide = {"beam_size": width, "n_best": width, "batch_tokens": batch_tokens}
-        wrong = {i: self._wrong(lines[i], candidates[0]) for i, candidates in enumerate(found) if candidates}
+        wrong = {
+            i: self._wrong(lines[i], candidates[0])
+            for i, candidates in enumerate(found)
+            if candidates
+        }
         for numbers, unrepeated in ((False, 0), (True, 0), (None, 0), (False, 4)):
             sources = {i: self._masked(lines[i], numbers) for i, how in wrong.items() if how}
-            if numbers is not False:  # where there are none, it would be the search that was made first
-                sources = {i: source for i, source in sources.items() if source != self._masked(lines[i])}
+            if (
+                numbers is not False
+            ):  # where there are none, it would be the search that was made first
+                sources = {
+                    i: source for i, source in sources.items() if source != self._masked(lines[i])
+                }
             search = self.search.model_copy(update=wide | {"no_repeat_ngram": unrepeated})
-            for i, candidates in zip(sources, self._attempt(list(sources.values()), search), strict=True):
+            for i, candidates in zip(
+                sources, self._attempt(list(sources.values()), search), strict=True
+            ):
                 grades = [self._wrong(lines[i], candidate) for candidate in candidates]
                 if (least := min(grades, default=wrong[i])) < wrong[i]:
-                    better = [c for c, grade in zip(candidates, grades, strict=True) if grade == least]
+                    better = [
+                        c for c, grade in zip(candidates, grades, strict=True) if grade == least
+                    ]
                     wrong[i], found[i] = least, better[: self.search.n_best]
 
     def _wrong(self, line: str, candidate: Candidate) -> int:
-        """How wrong a translation looks: 0 not at all, 1 unlikely to be right, 2 faulty."""
+        """How wrong a translation looks: 0 not at all, 1 faulty."""
         if self.search.verify != "retry":
-            return 2 * bool(not candidate.text or repetition(line, candidate.text) or mangled(line, candidate.text))
-        return 2 if faults(line, candidate.text) else int(unlikely(line, candidate.text))
+            return bool(
+                not candidate.text
+                or repetition(line, candidate.text)
+                or mangled(line, candidate.text)
+            )
+        return bool(faults(line, candidate.text))
 
     def _parts(self, line: str) -> list[str]:
         """A line as sentences that fit into the model; none of one in which there is nothing to translate."""
@@ -139,13 +173,18 @@ class Translator:
         if not parts:
             text = source.fill(normalize(source.text, self.src.language))
             return [Candidate(text, 0.0, 0.0)] if text else []
-        by_text: dict[str, Candidate] = {}  # different tokens may make the same text; the better one comes first
+        by_text: dict[
+            str, Candidate
+        ] = {}  # different tokens may make the same text; the better one comes first
         for rank in range(max(map(len, parts))):
             chosen = [part[min(rank, len(part) - 1)] for part in parts]
             glue = "" if self.tgt.language == "zh" else " "
             text = glue.join(self.tgt.decode(part.ids) for part in chosen)
             if source.kept(text):
-                log_prob, score = sum(part.log_prob for part in chosen), sum(part.score for part in chosen)
+                log_prob, score = (
+                    sum(part.log_prob for part in chosen),
+                    sum(part.score for part in chosen),
+                )
                 text = self._mended(source.fill(text))
                 by_text.setdefault(text, Candidate(text, log_prob, score))
         return list(by_text.values())
@@ -159,48 +198,3 @@ class Translator:
             return Translation(line, ())
         look = faults if self.search.verify != "off" else mangled
         return Translation(line, tuple(candidates), tuple(look(line, candidates[0].text)))
-
-
-def load_translator(
-    config: Config, run: RunDir, device: str = "auto", precision: str = "auto", warn: Say | None = None
-) -> Translator:
-    """Load the trained model of a run: its best checkpoint, or if that is damaged the last whole one, with a warning.
-
-    Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
-    """
-    folder, weights = _load_best(run, warn or (lambda _: None))
-    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
-    check_fits(folder, src, tgt)
-    where = resolve_device(device)
-    with Undrawn():
-        with torch.device("meta"):  # nothing is allocated before the configuration is seen to fit the weights
-            put_weights(Transformer(config.model, len(src.vocab), len(tgt.vocab)), weights, folder)
-        model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
-    put_weights(model, weights, folder)
-    return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
-
-
-def _load_best(run: RunDir, warn: Say) -> tuple[Path, dict[str, Tensor]]:
-    marked = best(run)
-    if marked is None and run.best.exists():
-        warn(f"{run.best}: names a checkpoint that is not there; taking the last whole one")
-    candidates = [*([marked] if marked else []), *reversed(run.steps())]
-    problem = f"{run.path}: no trained model here; run nmt train, or name a run with --model"
-    for folder in candidates:
-        try:
-            return folder, load_weights(folder)
-        except ModelError as error:
-            problem = str(error)
-            warn(f"{problem}; trying the last whole checkpoint")
-    raise ModelError(problem)
-
-
-def check_fits(folder: Path, src: Side, tgt: Side) -> None:
-    """Raise ModelError if a checkpoint was trained with other vocabularies than these sides'."""
-    trained_with = read_meta(folder).fingerprints
-    for name, side, fingerprint in zip(SIDES, (src, tgt), trained_with, strict=True):
-        if side.fingerprint() != fingerprint:
-            raise ModelError(
-                f"{folder}: trained with another {name} vocabulary ({fingerprint}) than vocab.{name}.tsv "
-                f"({side.fingerprint()}); restore that file, or train again"
-            )

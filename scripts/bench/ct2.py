@@ -29,14 +29,20 @@ def export(model: Transformer, folder: Path) -> None:
     config = model.config
     assert config.norm == "pre" and config.activation == "relu" and config.scale == "embedding"  # noqa: S101, PT018
     layers = (config.encoder_layers, config.decoder_layers)
-    spec = specs.TransformerSpec.from_config(layers, config.heads, pre_norm=True, activation=specs.Activation.RELU)
+    spec = specs.TransformerSpec.from_config(
+        layers, config.heads, pre_norm=True, activation=specs.Activation.RELU
+    )
     _embed(spec.encoder, spec.encoder.embeddings[0], model.src_embedding)
     _embed(spec.decoder, spec.decoder.embeddings, model.tgt_embedding)
     _norm(spec.encoder.layer_norm, model.encoder_norm)
     _norm(spec.decoder.layer_norm, model.decoder_norm)
-    for theirs, encoder in zip(spec.encoder.layer, cast(list[EncoderLayer], model.encoder), strict=True):
+    for theirs, encoder in zip(
+        spec.encoder.layer, cast(list[EncoderLayer], model.encoder), strict=True
+    ):
         _layer(theirs, encoder)
-    for theirs, decoder in zip(spec.decoder.layer, cast(list[DecoderLayer], model.decoder), strict=True):
+    for theirs, decoder in zip(
+        spec.decoder.layer, cast(list[DecoderLayer], model.decoder), strict=True
+    ):
         _layer(theirs, decoder)
         _norm(theirs.attention.layer_norm, decoder.cross_residual.norm)
         parts = (decoder.cross.q, decoder.cross.kv, decoder.cross.out)
@@ -46,16 +52,22 @@ def export(model: Transformer, folder: Path) -> None:
     _save(spec, [len(e.tokens.weight) for e in (model.src_embedding, model.tgt_embedding)], folder)
 
 
-def translate(folder: Path, kind: str, method: str, batch: int, threads: int, limit: int) -> Callable[..., Any]:
+def translate(
+    folder: Path, kind: str, method: str, batch: int, threads: int, limit: int
+) -> Callable[..., Any]:
     """A function from sources (lists of ids) to lists of ids: `kind` is float32 or int8."""
     import ctranslate2
 
-    translator = ctranslate2.Translator(str(folder), compute_type=kind, inter_threads=1, intra_threads=threads)
+    translator = ctranslate2.Translator(
+        str(folder), compute_type=kind, inter_threads=1, intra_threads=threads
+    )
 
     def run(sources: list[list[int]]) -> list[list[str]]:
         tokens = [[str(token) for token in ids] for ids in sources]
         beams = 5 if method == "beam" else 1
-        found = translator.translate_batch(tokens, beam_size=beams, max_batch_size=batch, max_decoding_length=limit)
+        found = translator.translate_batch(
+            tokens, beam_size=beams, max_batch_size=batch, max_decoding_length=limit
+        )
         return [result.hypotheses[0] for result in found]
 
     return run
@@ -96,7 +108,9 @@ def _norm(theirs: Any, ours: Any) -> None:
 
 def _linear(theirs: Any, ours: nn.Linear) -> None:
     theirs.weight = _values(ours.weight)
-    theirs.bias = np.zeros(len(ours.weight), np.float32) if ours.bias is None else _values(ours.bias)
+    theirs.bias = (
+        np.zeros(len(ours.weight), np.float32) if ours.bias is None else _values(ours.bias)
+    )
 
 
 def _values(tensor: Tensor) -> Any:

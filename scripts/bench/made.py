@@ -6,7 +6,8 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from nmt.config import Config, load_config
+from nmt.config.load import load_config
+from nmt.config.schema import Config
 from nmt.corpus.encode import build_vocabularies
 from nmt.corpus.prepare import prepare
 from nmt.run_dir import RunDir
@@ -30,14 +31,21 @@ def write_words(folder: Path, pairs: int, types: int) -> None:
         for _ in range(pairs):
             stretch = chance.gauss(0, 1)  # a long sentence has a long translation
             for file, mean in zip((src, tgt), _MEANS, strict=True):
-                length = mean * math.exp(_SPREAD * (0.9 * stretch + 0.44 * chance.gauss(0, 1)) - _SPREAD**2 / 2)
+                length = mean * math.exp(
+                    _SPREAD * (0.9 * stretch + 0.44 * chance.gauss(0, 1)) - _SPREAD**2 / 2
+                )
                 words_drawn = islice(drawn, max(1, min(_LONGEST, round(length))))
                 file.write(" ".join(f"w{word}" for word in words_drawn) + "\n")
 
 
 def write_sentences(folder: Path, pairs: int) -> None:
     """Write train.en and train.zh of real words: two sentences of the toy corpus to a line, no two lines alike."""
-    sentences = list(zip(*((TOY / f"train.{side}").read_text().splitlines() for side in ("en", "zh")), strict=True))
+    sentences = list(
+        zip(
+            *((TOY / f"train.{side}").read_text().splitlines() for side in ("en", "zh")),
+            strict=True,
+        )
+    )
     with (folder / "train.en").open("w") as src, (folder / "train.zh").open("w") as tgt:
         for one, other in islice(_couples(len(sentences)), pairs):
             src.write(f"{sentences[one][0]} {sentences[other][0]}\n")
@@ -57,15 +65,27 @@ def encoded_run(config: Config, folder: Path) -> RunDir:
     return run
 
 
-def configure(text: Path | None, folder: Path, overrides: list[str], pairs: int, types: int) -> Config:
+def configure(
+    text: Path | None, folder: Path, overrides: list[str], pairs: int, types: int
+) -> Config:
     """A configuration over given text (words by white space, jieba), or over made words if there is none."""
     tokenizers = []
     if text is None:
         text = folder / "text"
         text.mkdir()
         write_words(text, pairs, types)
-        tokenizers = ["src.tokenizer=plain", "tgt.tokenizer=plain", "prepare.filters=false", "src.min_frequency=1"]
+        tokenizers = [
+            "src.tokenizer=plain",
+            "tgt.tokenizer=plain",
+            "prepare.filters=false",
+            "src.min_frequency=1",
+        ]
         tokenizers += ["tgt.min_frequency=1"]
     corpora = f"data.corpora=[{{src: '{text / 'train.en'}', tgt: '{text / 'train.zh'}'}}]"
-    sizes = [f"src.vocab_size={types}", f"tgt.vocab_size={types}", "prepare.dev_size=50", "prepare.test_size=0"]
+    sizes = [
+        f"src.vocab_size={types}",
+        f"tgt.vocab_size={types}",
+        "prepare.dev_size=50",
+        "prepare.test_size=0",
+    ]
     return load_config(None, [corpora, *sizes, *tokenizers, *overrides])

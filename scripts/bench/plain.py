@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nmt.config import Config
+from nmt.config.schema import Config
 from nmt.corpus.batching import Batch
 from nmt.model.transformer import sinusoids
 from nmt.text.vocab import PAD
@@ -19,7 +19,10 @@ class PlainModel(nn.Module):
         super().__init__()
         shape = config.model
         self.scale = math.sqrt(shape.d_model)
-        self.src, self.tgt = nn.Embedding(src_tokens, shape.d_model), nn.Embedding(tgt_tokens, shape.d_model)
+        self.src, self.tgt = (
+            nn.Embedding(src_tokens, shape.d_model),
+            nn.Embedding(tgt_tokens, shape.d_model),
+        )
         self.positions: Tensor
         self.register_buffer("positions", sinusoids(shape.max_length, shape.d_model))
         self.dropout = nn.Dropout(shape.dropout)
@@ -59,7 +62,9 @@ class PlainModel(nn.Module):
 class PlainLoop:
     """Forward, backward, clip, optimizer: as a tutorial writes them."""
 
-    def __init__(self, config: Config, src_tokens: int, tgt_tokens: int, device: torch.device) -> None:
+    def __init__(
+        self, config: Config, src_tokens: int, tgt_tokens: int, device: torch.device
+    ) -> None:
         self.model = PlainModel(config, src_tokens, tgt_tokens).to(device).train()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4)
         self.config = config.train
@@ -69,7 +74,10 @@ class PlainLoop:
         logits = self.model(batch.src, batch.tgt_in)
         smoothing = self.config.label_smoothing
         loss = F.cross_entropy(
-            logits.flatten(0, 1), batch.tgt_out.flatten(), ignore_index=PAD, label_smoothing=smoothing
+            logits.flatten(0, 1),
+            batch.tgt_out.flatten(),
+            ignore_index=PAD,
+            label_smoothing=smoothing,
         )
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)

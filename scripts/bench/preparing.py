@@ -43,9 +43,15 @@ def _stages(data: Path | None, folder: Path, pairs: int) -> tuple[float, float]:
     corpus = {"src": str(folder / "train.en"), "tgt": str(folder / "train.zh")}
     sizes = {"dev_size": 50, "test_size": 50}
     config = folder / "config.yaml"  # JSON is YAML too
-    config.write_text(json.dumps({"run_dir": str(folder / "run"), "data": {"corpora": [corpus]}, "prepare": sizes}))
+    config.write_text(
+        json.dumps(
+            {"run_dir": str(folder / "run"), "data": {"corpora": [corpus]}, "prepare": sizes}
+        )
+    )
     stages = ("prepare", "build-vocab")
-    runs = [measured([sys.executable, "-m", "nmt", stage, "--config", str(config)]) for stage in stages]
+    runs = [
+        measured([sys.executable, "-m", "nmt", stage, "--config", str(config)]) for stage in stages
+    ]
     return sum(seconds for seconds, _ in runs), max(peak for _, peak in runs)
 
 

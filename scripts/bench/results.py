@@ -42,13 +42,25 @@ class Figure:
 def table(figures: list[Figure]) -> str:
     """The figures, one a line, in columns."""
     rows = [
-        (f.what, f"{f.value:,.4g}" if f.value < 1000 else f"{f.value:,.0f}", f.unit, _shown(f.ratio), f.beside)
+        (
+            f.what,
+            f"{f.value:,.4g}" if f.value < 1000 else f"{f.value:,.0f}",
+            f.unit,
+            _shown(f.ratio),
+            f.beside,
+        )
         for f in figures
     ]
     rows.insert(0, ("what", "figure", "unit", "ratio", "to"))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     aligned = (
-        (row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].ljust(widths[2]), row[3].rjust(widths[3]), row[4])
+        (
+            row[0].ljust(widths[0]),
+            row[1].rjust(widths[1]),
+            row[2].ljust(widths[2]),
+            row[3].rjust(widths[3]),
+            row[4],
+        )
         for row in rows
     )
     return "\n".join("  ".join(row).rstrip() for row in aligned)
@@ -61,7 +73,9 @@ def _shown(ratio: float | None) -> str:
 Rates = dict[str, list[float]]  # of each system, one a round
 
 
-def in_turns(systems: Mapping[str, Callable[[], float]], rounds: int, device: torch.device) -> Rates:
+def in_turns(
+    systems: Mapping[str, Callable[[], float]], rounds: int, device: torch.device
+) -> Rates:
     """Let each system do its work once to warm up, then in turns; gives work a second, as each one counts it."""
     rates: Rates = {name: [] for name in systems}
     for number in range(rounds + 1):
@@ -87,7 +101,10 @@ def peak_memory(process: int | str = "self") -> float:
     Linux's own account, since getrusage and wait4 begin at what the parent had: they keep it over fork and exec.
     """
     status = Path(f"/proc/{process}/status").read_text()
-    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0) / 2**10
+    return (
+        next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
+        / 2**10
+    )
 
 
 def measured(command: list[str]) -> tuple[float, float]:

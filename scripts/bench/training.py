@@ -15,7 +15,7 @@ import torch
 from bench.made import configure, encoded_run
 from bench.plain import PlainLoop
 from bench.results import Figure, Settings, alone, in_turns, peak_memory, ratio
-from nmt.config import Config
+from nmt.config.schema import Config
 from nmt.corpus.batching import Batch, Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
 from nmt.model.device import Precision, resolve_precision
@@ -41,22 +41,32 @@ class Size:
 _S = ("d_model=256", "heads=4", "d_ff=1024", "encoder_layers=4", "decoder_layers=4")
 _B = ("d_model=512", "heads=8", "d_ff=2048", "encoder_layers=6", "decoder_layers=6")
 SIZES = {"S": Size(_S, 8_000, 30_000, 12), "B": Size(_B, 32_000, 30_000, 3)}
-TINY = {"S": Size(("d_model=16", "heads=2", "d_ff=32", "encoder_layers=1", "decoder_layers=1"), 100, 200, 2)}
+TINY = {
+    "S": Size(
+        ("d_model=16", "heads=2", "d_ff=32", "encoder_layers=1", "decoder_layers=1"), 100, 200, 2
+    )
+}
 
 
 def measure(settings: Settings, folder: Path) -> list[Figure]:
     """Tokens a second, their ratio to the plain loop's, use of the hardware, padding, memory: of each size."""
     matrix = _rates(settings)
-    figures = [Figure(f"matrix products, {name}", rate / 1e12, "TFLOP/s") for name, rate in matrix.items()]
+    figures = [
+        Figure(f"matrix products, {name}", rate / 1e12, "TFLOP/s") for name, rate in matrix.items()
+    ]
     for name, size in (TINY if settings.tiny else SIZES).items():
         (folder / name).mkdir()
         figures += _of_size(name, size, settings, folder / name, matrix)
     return figures
 
 
-def _of_size(name: str, size: Size, settings: Settings, folder: Path, matrix: dict[str, float]) -> list[Figure]:
+def _of_size(
+    name: str, size: Size, settings: Settings, folder: Path, matrix: dict[str, float]
+) -> list[Figure]:
     shape = [f"model.{override}" for override in size.overrides]
-    config = configure(settings.data, folder, [*shape, "train.batch_tokens=4096"], size.pairs, size.types)
+    config = configure(
+        settings.data, folder, [*shape, "train.batch_tokens=4096"], size.pairs, size.types
+    )
     run = encoded_run(config, folder)
     corpus = ParallelCorpus(run.store("train"))
     lengths = corpus.lengths
@@ -71,7 +81,11 @@ def _of_size(name: str, size: Size, settings: Settings, folder: Path, matrix: di
     work = flops(config, len(load_side(config, run, "tgt").vocab), every) / (every[:, 1] + 1).sum()
     share = 100 * median(rates[best]) * work / matrix[best]
     return [
-        Figure(f"train {name}: plain torch.nn.Transformer, fp32", median(rates["plain"]), "target tokens/s"),
+        Figure(
+            f"train {name}: plain torch.nn.Transformer, fp32",
+            median(rates["plain"]),
+            "target tokens/s",
+        ),
         *(
             Figure(
                 f"train {name}: nmt, {kind}",
@@ -85,7 +99,11 @@ def _of_size(name: str, size: Size, settings: Settings, folder: Path, matrix: di
         ),
         Figure(f"train {name}: nmt, {best}, share of the matrix rate", share, "%"),
         Figure(f"train {name}: padding", 100 * _padding(lengths, batches), "% of positions"),
-        Figure(f"train {name}: nmt, {best}, peak memory", _memory(config, run, batches, settings.device, best), "MB"),
+        Figure(
+            f"train {name}: nmt, {best}, peak memory",
+            _memory(config, run, batches, settings.device, best),
+            "MB",
+        ),
     ]
 
 
@@ -112,7 +130,11 @@ def _ours(
 
 
 def _plain(
-    config: Config, run: RunDir, corpus: ParallelCorpus, batches: list[Indices], device: torch.device
+    config: Config,
+    run: RunDir,
+    corpus: ParallelCorpus,
+    batches: list[Indices],
+    device: torch.device,
 ) -> Callable[[], float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's, of nested tensors
@@ -152,7 +174,9 @@ def flops(config: Config, vocabulary: int, lengths: npt.NDArray[np.int32]) -> fl
 def _padding(lengths: npt.NDArray[np.int32], batches: list[Indices]) -> float:
     """The share of a batch's positions, on both sides, that hold no token."""
     tokens = sum(int((lengths[indices] + 1).sum()) for indices in batches)
-    positions = sum(len(indices) * int((lengths[indices].max(axis=0) + 1).sum()) for indices in batches)
+    positions = sum(
+        len(indices) * int((lengths[indices].max(axis=0) + 1).sum()) for indices in batches
+    )
     return 1 - tokens / positions
 
 
@@ -173,13 +197,17 @@ def _rates(settings: Settings) -> dict[str, float]:
     return found
 
 
-def _memory(config: Config, run: RunDir, batches: list[Indices], device: torch.device, precision: Precision) -> float:
+def _memory(
+    config: Config, run: RunDir, batches: list[Indices], device: torch.device, precision: Precision
+) -> float:
     """Peak memory in MB of a process that only trains; on a GPU, of its memory."""
     peak: float = alone(_peak, config, run, batches, device, precision)
     return peak
 
 
-def _peak(config: Config, run: RunDir, batches: list[Indices], device: torch.device, precision: Precision) -> float:
+def _peak(
+    config: Config, run: RunDir, batches: list[Indices], device: torch.device, precision: Precision
+) -> float:
     epoch = _ours(config, run, ParallelCorpus(run.store("train")), batches, device, precision)
     epoch()
     if device.type == "cuda":

@@ -14,16 +14,22 @@ from bench.made import configure, encoded_run
 from bench.results import Figure, Rates, Settings, alone, in_turns, peak_memory, ratio
 from bench.training import SIZES, TINY
 from nmt.checkpoint import Meta, mark_best, parameters_of, save, step_name
-from nmt.config import Config, load_config
+from nmt.config.load import load_config
+from nmt.config.schema import Config
 from nmt.corpus.lines import read_lines
+from nmt.files import write_text
 from nmt.model.device import resolve_precision
 from nmt.model.transformer import Transformer
-from nmt.run_dir import SIDES, RunDir, write_text
+from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import load_side
-from nmt.translate.translator import Translator, load_translator
+from nmt.translate.load import load_translator
+from nmt.translate.translator import Translator
 
 _RANDOM_LIMIT = 10  # tokens out: random weights would go on for ever
-_METHODS = {"greedy": (2048, 8192), "beam": (512, 2048)}  # source tokens a batch: what was best is among these
+_METHODS = {
+    "greedy": (2048, 8192),
+    "beam": (512, 2048),
+}  # source tokens a batch: what was best is among these
 
 
 def measure(settings: Settings, folder: Path) -> list[Figure]:
@@ -44,8 +50,14 @@ def _run(settings: Settings, folder: Path) -> tuple[RunDir, list[str]]:
     size = (TINY if settings.tiny else SIZES)["S"]
     shape = [f"model.{override}" for override in size.overrides]
     # Greedy by itself: beam search would look again and again for a translation that does not go round in circles.
-    limited = [f"search.max_length={_RANDOM_LIMIT}", "search.method=greedy", f"run_dir={folder / 'run'}"]
-    config = configure(settings.data, folder, [*shape, *limited], 10_000 if not settings.tiny else 100, size.types)
+    limited = [
+        f"search.max_length={_RANDOM_LIMIT}",
+        "search.method=greedy",
+        f"run_dir={folder / 'run'}",
+    ]
+    config = configure(
+        settings.data, folder, [*shape, *limited], 10_000 if not settings.tiny else 100, size.types
+    )
     run = encoded_run(config, folder)
     _save_random(config, run)
     lines = list(read_lines(run.text("train", "en")))
@@ -55,7 +67,7 @@ def _run(settings: Settings, folder: Path) -> tuple[RunDir, list[str]]:
 def _save_random(config: Config, run: RunDir) -> None:
     import yaml
 
-    from nmt.config import dump
+    from nmt.config.load import dump
 
     torch.manual_seed(1)
     sides = [load_side(config, run, name) for name in SIDES]
@@ -65,7 +77,9 @@ def _save_random(config: Config, run: RunDir) -> None:
     write_text(run.config, yaml.safe_dump(dump(config)))
 
 
-def _of_method(method: str, settings: Settings, run: RunDir, lines: list[str], folder: Path) -> list[Figure]:
+def _of_method(
+    method: str, settings: Settings, run: RunDir, lines: list[str], folder: Path
+) -> list[Figure]:
     systems: dict[str, Callable[[], float]] = {}
     tokens: dict[str, int] = {}
     for precision in dict.fromkeys((resolve_precision("auto", settings.device), "fp32")):
@@ -80,7 +94,9 @@ def _of_method(method: str, settings: Settings, run: RunDir, lines: list[str], f
         for kind in ("float32", "int8"):
             for batch in ct2.BATCHES[method]:
                 name = f"CTranslate2, {kind}, {batch}"
-                translate = ct2.translate(folder, kind, method, batch, torch.get_num_threads(), limit)
+                translate = ct2.translate(
+                    folder, kind, method, batch, torch.get_num_threads(), limit
+                )
                 systems[name] = _theirs(translate, sources, tokens, name)
     rates = in_turns(systems, settings.rounds, settings.device)
     memory = Figure(f"{method}: nmt, peak memory", _memory(settings, run, method, lines), "MB")
@@ -100,26 +116,40 @@ def _figures(method: str, rates: Rates, tokens: dict[str, int], sentences: int) 
         beside = yardstick if system.startswith("nmt") and yardstick in best else ""
         by = ratio(rates, name, best[yardstick]) if beside else None
         figures.append(Figure(f"{method}: {name}", median(rates[name]), "tokens/s", by, beside))
-        figures.append(Figure(f"{method}: {name}", median(rates[name]) * sentences / tokens[name], "sentences/s"))
+        figures.append(
+            Figure(
+                f"{method}: {name}", median(rates[name]) * sentences / tokens[name], "sentences/s"
+            )
+        )
     return figures
 
 
-def _translator(run: RunDir, settings: Settings, method: str, precision: str, room: int) -> Translator:
+def _translator(
+    run: RunDir, settings: Settings, method: str, precision: str, room: int
+) -> Translator:
     overrides = [f"search.method={method}", "search.beam_size=5", f"search.batch_tokens={room}"]
     config = load_config(run.config, overrides)
     return load_translator(config, run, str(settings.device), precision)
 
 
-def _ours(translator: Translator, sources: list[list[int]], tokens: dict[str, int], name: str) -> Callable[[], float]:
+def _ours(
+    translator: Translator, sources: list[list[int]], tokens: dict[str, int], name: str
+) -> Callable[[], float]:
     def work() -> float:
-        tokens[name] = sum(len(n_best[0].ids) + 1 for n_best in translator.decoder.decode(sources, translator.search))
+        tokens[name] = sum(
+            len(n_best[0].ids) + 1
+            for n_best in translator.decoder.decode(sources, translator.search)
+        )
         return tokens[name]
 
     return work
 
 
 def _theirs(
-    translate: Callable[..., list[list[str]]], sources: list[list[int]], tokens: dict[str, int], name: str
+    translate: Callable[..., list[list[str]]],
+    sources: list[list[int]],
+    tokens: dict[str, int],
+    name: str,
 ) -> Callable[[], float]:
     def work() -> float:
         tokens[name] = sum(len(ids) + 1 for ids in translate(sources))
@@ -130,7 +160,16 @@ def _theirs(
 
 def _first_sentence(settings: Settings, run: RunDir, line: str) -> list[Figure]:
     """Wall time of a process that translates one line, and of one that only imports torch."""
-    whole = [sys.executable, "-m", "nmt", "translate", "--model", str(run.path), "--device", str(settings.device)]
+    whole = [
+        sys.executable,
+        "-m",
+        "nmt",
+        "translate",
+        "--model",
+        str(run.path),
+        "--device",
+        str(settings.device),
+    ]
     alone = [sys.executable, "-c", "import torch"]
     times: dict[str, list[float]] = {"first sentence": [], "import torch": []}
     for _ in range(settings.rounds):

@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.config import AugmentConfig
+from nmt.config.schema import AugmentConfig
 from nmt.corpus.augment import Joiner, variants
 from nmt.corpus.lines import SentencePair
 from nmt.text.spans import PLACEHOLDERS
 
-PAIR = SentencePair("I met Tom's wife in room 42 on setup.py.", "我在 42 号房间遇见了汤姆的妻子 setup.py。")
+PAIR = SentencePair(
+    "I met Tom's wife in room 42 on setup.py.", "我在 42 号房间遇见了汤姆的妻子 setup.py。"
+)
 KINDS = [kind for kind in AugmentConfig.model_fields if kind != "joined"]
 
 
@@ -110,7 +112,11 @@ def test_without_shares_nothing_is_added() -> None:
 
 def test_sentences_are_joined_with_the_one_before() -> None:
     join = Joiner(1)
-    first, second, title = SentencePair("Go.", "走。"), SentencePair("Stay!", "留！"), SentencePair("Title", "标题")
+    first, second, title = (
+        SentencePair("Go.", "走。"),
+        SentencePair("Stay!", "留！"),
+        SentencePair("Title", "标题"),
+    )
     assert join(*first, 1) == ()
     assert join(*second, 2) == ("joined", "Go. Stay!", "走。留！")
     assert join(*title, 3)[1] == "Stay! Title"

@@ -17,7 +17,9 @@ def pairs_of_lengths(pairs: list[tuple[int, int]]) -> Int32:
     return np.array(pairs, np.int32).reshape(-1, 2)
 
 
-LENGTHS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60).map(pairs_of_lengths)
+LENGTHS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60).map(
+    pairs_of_lengths
+)
 TOKENS = st.integers(1, 200)
 SEEDS = st.integers(0, 2**32)
 
@@ -35,14 +37,18 @@ def as_lists(plan: list[np.ndarray]) -> list[list[int]]:
 
 
 @given(LENGTHS, TOKENS, SEEDS, st.integers(0, 1000))
-def test_every_pair_is_in_an_epoch_once(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> None:
+def test_every_pair_is_in_an_epoch_once(
+    lengths: Int32, batch_tokens: int, seed: int, epoch: int
+) -> None:
     plan = as_lists(plan_epoch(lengths, batch_tokens, seed, epoch))
     assert sorted(index for batch in plan for index in batch) == list(range(len(lengths)))
     assert all(plan)
 
 
 @given(LENGTHS, TOKENS, SEEDS)
-def test_no_batch_but_a_single_pair_is_larger_than_it_may_be(lengths: Int32, batch_tokens: int, seed: int) -> None:
+def test_no_batch_but_a_single_pair_is_larger_than_it_may_be(
+    lengths: Int32, batch_tokens: int, seed: int
+) -> None:
     for batch in plan_epoch(lengths, batch_tokens, seed, 0):
         with_end = lengths[batch] + 1
         assert len(batch) * with_end.max() <= batch_tokens or len(batch) == 1
@@ -50,7 +56,9 @@ def test_no_batch_but_a_single_pair_is_larger_than_it_may_be(lengths: Int32, bat
 
 @given(LENGTHS, TOKENS, SEEDS, st.integers(0, 1000))
 @settings(max_examples=30)
-def test_a_plan_is_a_function_of_its_arguments(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> None:
+def test_a_plan_is_a_function_of_its_arguments(
+    lengths: Int32, batch_tokens: int, seed: int, epoch: int
+) -> None:
     before = lengths.copy()
     first = as_lists(plan_epoch(lengths, batch_tokens, seed, epoch))
     np.random.default_rng().random()
@@ -61,7 +69,10 @@ def test_a_plan_is_a_function_of_its_arguments(lengths: Int32, batch_tokens: int
 
 def test_another_seed_and_another_epoch_are_another_order_of_other_batches() -> None:
     lengths = realistic(2000)
-    plans = [as_lists(plan_epoch(lengths, 500, seed, epoch)) for seed, epoch in ((1, 0), (1, 1), (2, 0), (0, 1))]
+    plans = [
+        as_lists(plan_epoch(lengths, 500, seed, epoch))
+        for seed, epoch in ((1, 0), (1, 1), (2, 0), (0, 1))
+    ]
     for i, plan in enumerate(plans):
         for other in plans[:i]:
             assert plan != other
@@ -81,7 +92,8 @@ def test_little_of_an_epoch_is_padding(count: int, batch_tokens: int) -> None:
     lengths = realistic(count)
     real = int((lengths + 1).sum())
     padded = sum(
-        len(batch) * int((lengths[batch] + 1).max(axis=0).sum()) for batch in plan_epoch(lengths, batch_tokens, 1, 0)
+        len(batch) * int((lengths[batch] + 1).max(axis=0).sum())
+        for batch in plan_epoch(lengths, batch_tokens, 1, 0)
     )
     assert 1 - real / padded <= 0.08
 
@@ -132,24 +144,39 @@ def assert_layout(batch: Batch, pairs: list[tuple[list[int], list[int]]]) -> Non
         assert rows(tensor) == [row + [PAD] * (width - len(row)) for row in complete]
         assert tensor.dtype == torch.int64
     assert batch.labels.tolist() == [token for _, tgt in pairs for token in (*tgt, EOS)]
-    assert batch.tgt_in.flatten()[batch.kept].tolist() == [token for _, tgt in pairs for token in (BOS, *tgt)]
+    assert batch.tgt_in.flatten()[batch.kept].tolist() == [
+        token for _, tgt in pairs for token in (BOS, *tgt)
+    ]
     assert batch.tokens == sum(len(tgt) + 1 for _, tgt in pairs)
 
 
 @given(PAIRS, st.sampled_from([np.uint16, np.int32]))
-def test_a_batch_is_its_pairs_with_begin_end_and_padding(pairs: list[tuple[list[int], list[int]]], dtype: type) -> None:
+def test_a_batch_is_its_pairs_with_begin_end_and_padding(
+    pairs: list[tuple[list[int], list[int]]], dtype: type
+) -> None:
     sources, targets = ([np.array(ids, dtype) for ids in side] for side in zip(*pairs, strict=True))
     assert_layout(collate(sources, targets), pairs)
 
 
 @pytest.mark.parametrize(
     ("longest", "widest", "width"),
-    [(15, 99, 16), (16, 99, 18), (17, 99, 18), (31, 99, 32), (32, 99, 36), (64, 99, 72), (90, 99, 96), (90, 93, 93)],
+    [
+        (15, 99, 16),
+        (16, 99, 18),
+        (17, 99, 18),
+        (31, 99, 32),
+        (32, 99, 36),
+        (64, 99, 72),
+        (90, 99, 96),
+        (90, 93, 93),
+    ],
 )
 def test_widths_are_rounded_up_the_more_the_longer_but_not_beyond_the_widest(
     longest: int, widest: int, width: int
 ) -> None:
-    batch = collate([np.array([9] * longest), np.array([9])], [np.array([8]), np.array([8] * longest)], widest)
+    batch = collate(
+        [np.array([9] * longest), np.array([9])], [np.array([8]), np.array([8] * longest)], widest
+    )
     assert batch.src.shape == batch.tgt_in.shape == batch.tgt_out.shape == (2, width)
     assert batch.tokens == longest + 3
     assert batch.src[0].tolist() == [9] * longest + [EOS] + [PAD] * (width - longest - 1)
@@ -159,19 +186,26 @@ def test_an_epoch_has_few_shapes() -> None:
     """On a CPU each one costs kernels, which take time to make and stay in memory."""
     lengths = realistic(30_000)
     batches = [
-        collate(*(list(map(np.ones, side)) for side in lengths[i].T), 250) for i in plan_epoch(lengths, 900, 1, 0)
+        collate(*(list(map(np.ones, side)) for side in lengths[i].T), 250)
+        for i in plan_epoch(lengths, 900, 1, 0)
     ]
     assert sum(len(batch.src) % 8 > 0 for batch in batches if len(batch.src) > 8) <= 1
     assert len({(*batch.src.shape, batch.tgt_in.shape[1]) for batch in batches}) < len(batches) / 2
 
 
 def test_pad_takes_lists_too() -> None:
-    assert rows(pad([[5, 6, 7], [], [8]])) == [[5, 6, 7, EOS], [EOS, PAD, PAD, PAD], [8, EOS, PAD, PAD]]
+    assert rows(pad([[5, 6, 7], [], [8]])) == [
+        [5, 6, 7, EOS],
+        [EOS, PAD, PAD, PAD],
+        [8, EOS, PAD, PAD],
+    ]
 
 
 def test_a_batch_goes_whole_to_a_device() -> None:
     batch = collate([np.array([5, 6])], [np.array([7])]).to(torch.device("meta"))
-    assert {tensor.device.type for tensor in (batch.src, batch.tgt_in, batch.tgt_out, batch.kept)} == {"meta"}
+    assert {
+        tensor.device.type for tensor in (batch.src, batch.tgt_in, batch.tgt_out, batch.kept)
+    } == {"meta"}
 
 
 def test_a_batch_is_loaded_from_a_store_by_indices(tmp_path: Path) -> None:
@@ -180,4 +214,6 @@ def test_a_batch_is_loaded_from_a_store_by_indices(tmp_path: Path) -> None:
     lengths = np.array([(len(src), len(tgt)) for src, tgt in pairs])
     write_store(tmp_path / "train", [(src, tgt, lengths)], (99, 99), ("", ""))
     chosen = np.array([7, 2, 9])
-    assert_layout(load_batch(ParallelCorpus(tmp_path / "train"), chosen, 99), [pairs[i] for i in chosen])
+    assert_layout(
+        load_batch(ParallelCorpus(tmp_path / "train"), chosen, 99), [pairs[i] for i in chosen]
+    )

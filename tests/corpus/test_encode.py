@@ -5,19 +5,21 @@ from typing import Any
 
 import pytest
 
-from nmt.config import Config
-from nmt.corpus import encode, parallel
+from nmt.config.schema import Config
+from nmt.corpus import encode, workers
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.store import ParallelCorpus
 from nmt.errors import ConfigError, DataError
-from nmt.run_dir import RunDir, SideName, read_json
+from nmt.files import read_json
+from nmt.run_dir import RunDir, SideName
 from nmt.text.side import Side, load_side
 
 Texts = dict[str, tuple[list[str], list[str]]]  # split → lines of both sides
 SIDES: tuple[SideName, SideName] = ("src", "tgt")
 TEXTS: Texts = {
     "train": (
-        ["I like tea .", "You like milk .", "I see a Cat , a dog and Tom .", "tea tea Tea"] * 5 + ["Zebra"],
+        ["I like tea .", "You like milk .", "I see a Cat , a dog and Tom .", "tea tea Tea"] * 5
+        + ["Zebra"],
         ["我喜欢茶。", "你喜欢牛奶。", "我看见一只猫、一条狗和Tom。", "茶 茶 茶"] * 5 + ["斑马"],
     ),
     "dev": (["I like Zoe ."], ["我喜欢佐伊。"]),
@@ -42,11 +44,15 @@ def run(tmp_path: Path) -> RunDir:
     return run
 
 
-def settings(src: dict[str, Any] | None = None, tgt: dict[str, Any] | None = None, **others: Any) -> Config:
+def settings(
+    src: dict[str, Any] | None = None, tgt: dict[str, Any] | None = None, **others: Any
+) -> Config:
     """Words between spaces, and characters, none of them spelled; and what is given."""
     plain = {"tokenizer": "plain", "unknown": "unk", "min_frequency": 1} | (src or {})
     char = {"tokenizer": "char", "unknown": "unk", "min_frequency": 1} | (tgt or {})
-    return Config.model_validate({"src": plain, "tgt": char, "prepare": {"augment": {"masked": 0}}, **others})
+    return Config.model_validate(
+        {"src": plain, "tgt": char, "prepare": {"augment": {"masked": 0}}, **others}
+    )
 
 
 def words(lines: list[str]) -> list[list[str]]:
@@ -87,8 +93,14 @@ def test_a_vocabulary_lists_every_token_with_its_count(run: RunDir) -> None:
     ("options", "expected"),
     [
         ({"vocab_size": 3}, lambda counts: by_frequency(counts)[:3]),
-        ({"min_frequency": 2}, lambda counts: [item for item in by_frequency(counts) if item[1] > 1]),
-        ({"lowercase": True}, lambda counts: by_frequency(count([[t.lower()] * n for t, n in counts.items()]))),
+        (
+            {"min_frequency": 2},
+            lambda counts: [item for item in by_frequency(counts) if item[1] > 1],
+        ),
+        (
+            {"lowercase": True},
+            lambda counts: by_frequency(count([[t.lower()] * n for t, n in counts.items()])),
+        ),
     ],
 )
 def test_size_frequency_and_case_choose_the_tokens(
@@ -114,7 +126,9 @@ def test_the_store_holds_the_ids_of_every_split(run: RunDir) -> None:
     params=[("plain", "char"), ("whitespace", "jieba"), ("sentencepiece", "sentencepiece")],
     ids="-".join,
 )
-def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[RunDir, list[Side]]:
+def built(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[RunDir, list[Side]]:
     """A run built with each kind of tokenizer, and its sides."""
     run = RunDir(tmp_path_factory.mktemp("run"))
     write(run, TEXTS)
@@ -149,18 +163,26 @@ def test_a_vocabulary_counts_what_its_side_makes_of_train(built: tuple[RunDir, l
 
 
 def files_of(run: RunDir) -> dict[str, bytes]:
-    return {str(path.relative_to(run.path)): path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(run.path)): path.read_bytes()
+        for path in run.path.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_two_processes_build_what_one_builds(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "CHUNK", 4)
-    monkeypatch.setattr(parallel, "_WORTH_IT", 10)
+    monkeypatch.setattr(workers, "CHUNK", 4)
+    monkeypatch.setattr(workers, "_WORTH_IT", 10)
     results = []
-    for workers in (1, 2):
-        build_vocabularies(settings({"tokenizer": "sentencepiece"}, prepare={"workers": workers}), run)
+    for processes in (1, 2):
+        build_vocabularies(
+            settings({"tokenizer": "sentencepiece"}, prepare={"workers": processes}), run
+        )
         results.append(files_of(run))
     assert results[0] == results[1]
-    assert {"vocab.src.tsv", "pieces.src.model", "vocab.json", "store/train/src.ids"} <= set(results[0])
+    assert {"vocab.src.tsv", "pieces.src.model", "vocab.json", "store/train/src.ids"} <= set(
+        results[0]
+    )
 
 
 def test_the_report_tells_sizes_and_what_dev_is_made_of(run: RunDir) -> None:
@@ -179,9 +201,14 @@ def test_the_report_tells_sizes_and_what_dev_is_made_of(run: RunDir) -> None:
 
 
 def test_a_word_that_can_be_spelled_is_out_of_vocabulary_but_not_unknown(run: RunDir) -> None:
-    texts = TEXTS | {"train": (["Zoo", "Zip", "Bee", "one one one"], ["一"] * 4), "dev": (["one Zoe"], ["一"])}
+    texts = TEXTS | {
+        "train": (["Zoo", "Zip", "Bee", "one one one"], ["一"] * 4),
+        "dev": (["one Zoe"], ["一"]),
+    }
     write(run, texts)
-    report = build_vocabularies(settings(src={"unknown": "spell", "min_frequency": 2, "vocab_size": 20}), run)
+    report = build_vocabularies(
+        settings(src={"unknown": "spell", "min_frequency": 2, "vocab_size": 20}), run
+    )
     assert report["src"]["dev_oov"] == 50.0
     assert report["src"]["spelling"] > 0
     assert report["src"]["dev_unk"] == 0.0
@@ -191,7 +218,12 @@ def test_empty_dev_and_test_are_no_obstacle(run: RunDir) -> None:
     write(run, {"train": TEXTS["train"], "dev": ([], []), "test": ([], [])})
     report = build_vocabularies(settings(), run)
     assert report["pairs"] == {"train": 21, "dev": 0, "test": 0}
-    assert report["tgt"]["dev_coverage"] is report["tgt"]["dev_oov"] is report["tgt"]["dev_unk"] is None
+    assert (
+        report["tgt"]["dev_coverage"]
+        is report["tgt"]["dev_oov"]
+        is report["tgt"]["dev_unk"]
+        is None
+    )
     assert len(ParallelCorpus(run.store("dev"))) == 0
     assert vocabularies_are_current(settings(), run)
 
@@ -213,7 +245,9 @@ def test_a_shared_vocabulary_of_words_counts_both_sides(run: RunDir) -> None:
     assert listed(run, "src") == listed(run, "tgt") == by_frequency(count(characters(src + tgt)))
 
 
-@pytest.mark.parametrize("change", [{"min_frequency": 2}, {"lowercase": True}, {"unknown": "spell"}, {"vocab_size": 9}])
+@pytest.mark.parametrize(
+    "change", [{"min_frequency": 2}, {"lowercase": True}, {"unknown": "spell"}, {"vocab_size": 9}]
+)
 def test_sides_with_different_settings_cannot_share_a_vocabulary(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"needs src.{next(iter(change))} equal"):
         settings(change, shared_vocab=True)
@@ -229,7 +263,11 @@ def test_shared_pieces_are_trained_on_both_sides(run: RunDir, case: dict[str, bo
     tokens = {token for token, _ in listed(run, "src")}
     assert {"茶", "狗", "k", "."} <= tokens
     alone = count(
-        [load_side(config, run, name).tokens(line) for k, name in enumerate(SIDES) for line in TEXTS["train"][k]]
+        [
+            load_side(config, run, name).tokens(line)
+            for k, name in enumerate(SIDES)
+            for line in TEXTS["train"][k]
+        ]
     )
     assert {t: n for t, n in listed(run, "src") if n} == alone
 
@@ -267,7 +305,9 @@ CHANGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_vocabularies_of_another_configuration_are_not_current(run: RunDir, change: dict[str, Any]) -> None:
+def test_vocabularies_of_another_configuration_are_not_current(
+    run: RunDir, change: dict[str, Any]
+) -> None:
     assert not vocabularies_are_current(settings(), run)
     build_vocabularies(settings(), run)
     assert vocabularies_are_current(settings(), run)
@@ -278,7 +318,9 @@ def test_vocabularies_of_another_configuration_are_not_current(run: RunDir, chan
 
 def test_what_does_not_touch_the_ids_leaves_them_current(run: RunDir) -> None:
     build_vocabularies(settings(), run)
-    assert vocabularies_are_current(settings(model={"d_model": 64}, train={"seed": 5}, prepare={"workers": 3}), run)
+    assert vocabularies_are_current(
+        settings(model={"d_model": 64}, train={"seed": 5}, prepare={"workers": 3}), run
+    )
 
 
 def test_vocabularies_of_other_text_are_not_current(run: RunDir) -> None:
@@ -314,7 +356,9 @@ def test_what_is_damaged_or_gone_is_not_current(run: RunDir, name: str, data: by
 
 
 @pytest.mark.parametrize("written", range(6))
-def test_an_interrupted_build_is_current_for_nobody(run: RunDir, monkeypatch: pytest.MonkeyPatch, written: int) -> None:
+def test_an_interrupted_build_is_current_for_nobody(
+    run: RunDir, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
     old, new = settings(), settings({"vocab_size": 7})
     build_vocabularies(old, run)
     calls = iter(range(6))
@@ -327,7 +371,10 @@ def test_an_interrupted_build_is_current_for_nobody(run: RunDir, monkeypatch: py
 
         return interrupted
 
-    for name in ("write_store", "_describe"):  # all splits as numbers of tokens, each as ids; both sides
+    for name in (
+        "write_store",
+        "_describe",
+    ):  # all splits as numbers of tokens, each as ids; both sides
         monkeypatch.setattr(encode, name, interrupting(getattr(encode, name)))
     with pytest.raises(KeyboardInterrupt):
         build_vocabularies(new, run)

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.corpus.lines import SentencePair, read_jsonl, read_lines, read_pairs, read_tsv, writing_pairs
+from nmt.corpus.lines import (
+    SentencePair,
+    read_jsonl,
+    read_lines,
+    read_pairs,
+    read_tsv,
+    writing_pairs,
+)
 from nmt.errors import DataError
 
 LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"))
@@ -27,7 +34,12 @@ def lines_by_bytes(data: bytes) -> list[str]:
     return [piece.removesuffix(b"\r").decode() for piece in pieces]
 
 
-@given(st.lists(LINE), st.sampled_from(["", "\n", "\r\n"]), st.booleans(), st.sampled_from(["x", "x.gz"]))
+@given(
+    st.lists(LINE),
+    st.sampled_from(["", "\n", "\r\n"]),
+    st.booleans(),
+    st.sampled_from(["x", "x.gz"]),
+)
 def test_lines_are_what_stands_between_line_feeds(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, marked: bool, name: str
 ) -> None:
@@ -36,7 +48,9 @@ def test_lines_are_what_stands_between_line_feeds(
     assert list(read_lines(path)) == lines_by_bytes(data)
 
 
-@pytest.mark.parametrize("character", ["\u2028", "\u2029", "\u0085", "\v", "\f", "\r", "\x1c", "\x1e"])
+@pytest.mark.parametrize(
+    "character", ["\u2028", "\u2029", "\u0085", "\v", "\f", "\r", "\x1c", "\x1e"]
+)
 def test_a_line_ends_at_a_line_feed_only(tmp_path: Path, character: str) -> None:
     path = put(tmp_path / "x", f"a{character}b\nc\n".encode())
     assert list(read_lines(path)) == [f"a{character}b", "c"]
@@ -58,11 +72,17 @@ def test_a_byte_order_mark_later_in_the_file_is_a_character(tmp_path: Path) -> N
         ("x.zh", BYTE_ORDER_MARK + b"ab\xff\n", "x.zh:1: not UTF-8 at byte 5 of the text;"),
         ("x.zh", "你好\n".encode("gb18030"), "x.zh:1: not UTF-8 at byte 0"),
         ("x.zh", "你好\n".encode()[:5], "x.zh:1: not UTF-8 at byte 3"),
-        ("x.zh", "hello\n".encode("utf-16"), "it looks like UTF-16: convert it with iconv -f UTF-16"),
+        (
+            "x.zh",
+            "hello\n".encode("utf-16"),
+            "it looks like UTF-16: convert it with iconv -f UTF-16",
+        ),
         ("x.zh.gz", b"ok\n\xff\n", "x.zh.gz:2: not UTF-8 at byte 3 of the text, unzipped"),
     ],
 )
-def test_undecodable_bytes_are_named_by_line_and_offset(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+def test_undecodable_bytes_are_named_by_line_and_offset(
+    tmp_path: Path, name: str, data: bytes, message: str
+) -> None:
     path = put(tmp_path / name, data)
     with pytest.raises(DataError) as caught:
         list(read_lines(path))
@@ -93,12 +113,16 @@ def test_pairs_are_the_two_files_side_by_side(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("src", "tgt", "short"), [(3, 5, "x.en"), (5, 3, "x.zh"), (0, 1, "x.en")])
-def test_unequal_line_counts_name_the_shorter_file(tmp_path: Path, src: int, tgt: int, short: str) -> None:
+def test_unequal_line_counts_name_the_shorter_file(
+    tmp_path: Path, src: int, tgt: int, short: str
+) -> None:
     paths = put(tmp_path / "x.en", b"a\n" * src), put(tmp_path / "x.zh", b"b\n" * tgt)
     with pytest.raises(DataError) as caught:
         list(read_pairs(*paths))
     long = next(str(path) for path in paths if path.name != short)
-    assert f"{short} ends at line {min(src, tgt)} but {long} has {max(src, tgt)} lines" in str(caught.value)
+    assert f"{short} ends at line {min(src, tgt)} but {long} has {max(src, tgt)} lines" in str(
+        caught.value
+    )
 
 
 def test_a_tsv_gives_its_first_two_columns(tmp_path: Path) -> None:
@@ -115,7 +139,11 @@ def test_a_jsonl_is_keyed_by_sides_or_by_languages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.tsv", "a\tb\none column\n", "x.tsv:2: one column, but source<TAB>target is needed: 'one column'"),
+        (
+            "x.tsv",
+            "a\tb\none column\n",
+            "x.tsv:2: one column, but source<TAB>target is needed: 'one column'",
+        ),
         ("x.tsv", "a\tb\n\n", "x.tsv:2: one column"),
         ("x.jsonl", '{"src": "a", "tgt": "b"}\n{"src": "a"\n', "x.jsonl:2: not JSON"),
         ("x.jsonl", '["a", "b"]\n', "x.jsonl:1: an object"),
@@ -129,7 +157,9 @@ def test_a_jsonl_is_keyed_by_sides_or_by_languages(tmp_path: Path) -> None:
         ("x.jsonl", "[" * 100_000 + "\n", "x.jsonl:1: not JSON"),
     ],
 )
-def test_a_record_that_is_no_pair_is_named_by_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_a_record_that_is_no_pair_is_named_by_line(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
     read = read_tsv if name.endswith(".tsv") else read_jsonl
     path = put(tmp_path / name, text.encode())
     with pytest.raises(DataError) as caught:
@@ -139,7 +169,9 @@ def test_a_record_that_is_no_pair_is_named_by_line(tmp_path: Path, name: str, te
 
 
 @given(st.lists(st.builds(SentencePair, PLAIN_LINE, PLAIN_LINE)))
-def test_written_pairs_are_read_back(tmp_path_factory: pytest.TempPathFactory, pairs: list[SentencePair]) -> None:
+def test_written_pairs_are_read_back(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[SentencePair]
+) -> None:
     folder = tmp_path_factory.mktemp("written")
     with writing_pairs(folder / "x.en", folder / "x.zh") as write:
         for pair in pairs:

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from nmt.config import Config
-from nmt.corpus import clean, parallel
+from nmt.config.schema import Config
+from nmt.corpus import clean, workers
 from nmt.corpus.filters import FILTERS
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.errors import ConfigError, DataError
-from nmt.run_dir import SPLITS, RunDir, read_json
+from nmt.files import read_json
+from nmt.run_dir import SPLITS, RunDir
 
 Pairs = list[tuple[str, str]]
 NO_SPLITS = {"dev_size": 0, "test_size": 0}
@@ -30,13 +31,18 @@ BAD: Pairs = [
 
 def sentences(count: int, start: int = 0) -> Pairs:
     numbers = range(start, start + count)
-    return [(f"I have {n} apples, she has {n % 7} pears.", f"我有{n}个苹果，她有{n % 7}个梨。") for n in numbers]
+    return [
+        (f"I have {n} apples, she has {n % 7} pears.", f"我有{n}个苹果，她有{n % 7}个梨。")
+        for n in numbers
+    ]
 
 
 def write_corpus(folder: Path, name: str, pairs: Iterable[tuple[str, str]]) -> Path:
     folder.mkdir(exist_ok=True)
     for language, side in zip(("en", "zh"), zip(*pairs, strict=True), strict=True):
-        (folder / f"{name}.{language}").write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
+        (folder / f"{name}.{language}").write_text(
+            "".join(f"{line}\n" for line in side), encoding="utf-8"
+        )
     return folder
 
 
@@ -44,20 +50,27 @@ def aligned(folder: Path, name: str, **settings: Any) -> dict[str, Any]:
     return {"name": name, "src": f"{folder}/{name}.en", "tgt": f"{folder}/{name}.zh", **settings}
 
 
-def prepared(run: Path, data: dict[str, Any], **settings: Any) -> tuple[dict[str, Any], dict[str, Pairs]]:
+def prepared(
+    run: Path, data: dict[str, Any], **settings: Any
+) -> tuple[dict[str, Any], dict[str, Pairs]]:
     """The report, and the pairs that were written."""
     config = Config.model_validate({"data": data, "prepare": settings})
     return prepare(config, RunDir(run)), {split: written(run, split) for split in SPLITS}
 
 
 def written(run: Path, split: str) -> Pairs:
-    sides = [(run / "data" / f"{split}.{language}").read_text("utf-8").split("\n") for language in ("en", "zh")]
+    sides = [
+        (run / "data" / f"{split}.{language}").read_text("utf-8").split("\n")
+        for language in ("en", "zh")
+    ]
     assert all(side.pop() == "" for side in sides)
     return list(zip(*sides, strict=True))
 
 
 def bytes_of(run: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()
+    }
 
 
 def essence(text: str) -> str:
@@ -82,7 +95,9 @@ def test_every_pair_read_is_accounted_for(tmp_path: Path, mixed: dict[str, Any])
         kept = entry["kept"] + entry["dev"] + entry["test"]
         assert entry["read"] == kept + sum(entry["dropped"].values())
     assert report["totals"]["read"] == 628
-    assert {split: report[split]["pairs"] for split in SPLITS} == {k: len(v) for k, v in splits.items()}
+    assert {split: report[split]["pairs"] for split in SPLITS} == {
+        k: len(v) for k, v in splits.items()
+    }
     assert (len(splits["dev"]), len(splits["test"])) == (20, 30)
     assert report == read_json(tmp_path / "run" / "prepare.json")
 
@@ -106,7 +121,9 @@ def test_no_sentence_of_dev_or_test_stands_in_train(tmp_path: Path, mixed: dict[
         ("Tea is fine.", "“我喜欢茶”"),
     ],
 )
-def test_a_pair_goes_if_either_side_stands_in_a_given_split(tmp_path: Path, alike: tuple[str, str]) -> None:
+def test_a_pair_goes_if_either_side_stands_in_a_given_split(
+    tmp_path: Path, alike: tuple[str, str]
+) -> None:
     folder = write_corpus(tmp_path / "in", "train", [alike, ("I like coffee.", "我喜欢咖啡。")])
     write_corpus(folder, "dev", [("I like tea.", "我喜欢茶。")])
     report, splits = prepared(tmp_path / "run", {"path": str(folder)}, **NO_SPLITS)
@@ -134,8 +151,8 @@ def test_the_same_corpora_give_the_same_bytes(tmp_path: Path, mixed: dict[str, A
 def test_the_number_of_workers_changes_nothing(
     tmp_path: Path, mixed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "CHUNK", 50)
-    monkeypatch.setattr(parallel, "_WORTH_IT", 100)
+    monkeypatch.setattr(workers, "CHUNK", 50)
+    monkeypatch.setattr(workers, "_WORTH_IT", 100)
     prepared(tmp_path / "one", mixed, dev_size=20, test_size=20, workers=1)
     prepared(tmp_path / "two", mixed, dev_size=20, test_size=20, workers=2)
     assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "two")
@@ -144,7 +161,9 @@ def test_the_number_of_workers_changes_nothing(
 def test_the_seed_decides_which_pairs_are_drawn_and_no_new_pair_reshuffles_them(
     tmp_path: Path, mixed: dict[str, Any]
 ) -> None:
-    splits = {seed: prepared(tmp_path / str(seed), mixed, test_size=20, seed=seed)[1] for seed in (1, 2)}
+    splits = {
+        seed: prepared(tmp_path / str(seed), mixed, test_size=20, seed=seed)[1] for seed in (1, 2)
+    }
     assert splits[1]["test"] != splits[2]["test"]
     write_corpus(tmp_path / "in", "three", sentences(20, 1000))
     more = {"corpora": [*mixed["corpora"], aligned(tmp_path / "in", "three")]}
@@ -162,7 +181,9 @@ def test_a_split_takes_at_most_a_tenth_of_a_small_corpus(tmp_path: Path) -> None
 
 def test_of_equal_pairs_the_first_stays(tmp_path: Path) -> None:
     pairs = sentences(3)
-    folder = write_corpus(tmp_path / "in", "train", [*pairs, (" " + pairs[0][0], pairs[0][1]), pairs[2]])
+    folder = write_corpus(
+        tmp_path / "in", "train", [*pairs, (" " + pairs[0][0], pairs[0][1]), pairs[2]]
+    )
     report, splits = prepared(tmp_path / "run", {"path": str(folder)}, **NO_SPLITS)
     assert splits["train"] == pairs
     assert report["totals"]["dropped"] == {"duplicate": 2}
@@ -174,7 +195,9 @@ def test_rules_and_deduplication_can_be_switched_off(tmp_path: Path) -> None:
     off = {"filters": False, "deduplicate": False}
     report, splits = prepared(tmp_path / "run", {"path": str(folder)}, **off, **NO_SPLITS)
     assert splits["train"] == pairs
-    report, splits = prepared(tmp_path / "run", {"path": str(folder)}, **off, dev_size=2, test_size=2)
+    report, splits = prepared(
+        tmp_path / "run", {"path": str(folder)}, **off, dev_size=2, test_size=2
+    )
     drawn = splits["dev"] + splits["test"]
     again = [pair for pair in drawn if pairs.count(pair) == 2]
     assert report["totals"]["dropped"] == {"in_dev_or_test": len(again)}
@@ -189,7 +212,11 @@ def test_a_weight_repeats_a_corpus_in_train(tmp_path: Path) -> None:
     drawn = set(splits["dev"] + splits["test"])
     assert len(drawn) == 8
     assert len(splits["dev"] + splits["test"]) == 8
-    times = {pair: 1 if number < 30 else 3 for number, pair in enumerate(sentences(60)) if pair not in drawn}
+    times = {
+        pair: 1 if number < 30 else 3
+        for number, pair in enumerate(sentences(60))
+        if pair not in drawn
+    }
     assert Counter(splits["train"]) == times
     assert report["train"]["pairs"] == sum(times.values())
 
@@ -199,13 +226,19 @@ def test_a_weight_multiplies_the_shares_of_variants(tmp_path: Path) -> None:
     write_corpus(folder, "two", sentences(200, 200))
     corpora = [aligned(folder, "one"), aligned(folder, "two", weight=3)]
     augment = {"masked": 0, "tagged": 1, "joined": 0.25, "unpunctuated": 0.25}
-    report, splits = prepared(tmp_path / "run", {"corpora": corpora}, dev_size=0, test_size=0, augment=augment)
+    report, splits = prepared(
+        tmp_path / "run", {"corpora": corpora}, dev_size=0, test_size=0, augment=augment
+    )
     once, thrice = (corpus["variants"] for corpus in report["corpora"])
     assert (once["tagged"], thrice["tagged"]) == (200, 600)
     for kind in ("joined", "unpunctuated"):
         assert 25 < once[kind] < 75
         assert 125 < thrice[kind] < 175
-    assert report["train"]["pairs"] == len(splits["train"]) == 800 + sum(once.values()) + sum(thrice.values())
+    assert (
+        report["train"]["pairs"]
+        == len(splits["train"])
+        == 800 + sum(once.values()) + sum(thrice.values())
+    )
 
 
 def test_all_formats_give_the_same_text(tmp_path: Path) -> None:
@@ -215,7 +248,9 @@ def test_all_formats_give_the_same_text(tmp_path: Path) -> None:
     write_corpus(folder, "part2", pairs[15:])
     rows = "".join(f"{src}\t{tgt}\tCC-BY\n" for src, tgt in pairs)
     (folder / "x.tsv.gz").write_bytes(gzip.compress(rows.encode()))
-    (folder / "x.jsonl").write_text("\n".join(json.dumps({"en": src, "zh": tgt}) for src, tgt in pairs))
+    (folder / "x.jsonl").write_text(
+        "\n".join(json.dumps({"en": src, "zh": tgt}) for src, tgt in pairs)
+    )
     for side in ("en", "zh"):
         (folder / f"x2.{side}.gz").write_bytes(gzip.compress((folder / f"x.{side}").read_bytes()))
     corpora = [
@@ -225,16 +260,22 @@ def test_all_formats_give_the_same_text(tmp_path: Path) -> None:
         {"tsv": f"{folder}/x.tsv.gz"},
         {"jsonl": f"{folder}/*.jsonl"},
     ]
-    texts = [prepared(tmp_path / "run", {"corpora": [corpus]}, test_size=4)[1] for corpus in corpora]
+    texts = [
+        prepared(tmp_path / "run", {"corpora": [corpus]}, test_size=4)[1] for corpus in corpora
+    ]
     assert len(texts[0]["train"]) == 32
     assert all(text == texts[0] for text in texts)
 
 
-def test_paths_are_relative_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_relative_to_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_corpus(tmp_path / "in", "train", sentences(5))
     monkeypatch.chdir(tmp_path)
     assert prepared(Path("run"), {"path": "in"})[1]["train"] == sentences(5)
-    assert prepared(Path("run"), {"corpora": [{"src": "in/*.en", "tgt": "in/*.zh"}]})[1]["train"] == sentences(5)
+    assert prepared(Path("run"), {"corpora": [{"src": "in/*.en", "tgt": "in/*.zh"}]})[1][
+        "train"
+    ] == sentences(5)
 
 
 def test_a_folder_may_hold_zipped_files(tmp_path: Path) -> None:
@@ -256,14 +297,18 @@ TRADITIONAL = ("We came from there.", "我們從那裡來。")
         ("convert", [(TRADITIONAL[0], "我们从那里来。")]),
     ],
 )
-def test_traditional_characters_are_kept_dropped_or_converted(tmp_path: Path, choice: str, train: Pairs) -> None:
+def test_traditional_characters_are_kept_dropped_or_converted(
+    tmp_path: Path, choice: str, train: Pairs
+) -> None:
     pytest.importorskip("opencc")
     folder = write_corpus(tmp_path / "in", "train", [*sentences(2), TRADITIONAL])
     splits = prepared(tmp_path / "run", {"path": str(folder)}, traditional=choice, **NO_SPLITS)[1]
     assert splits["train"] == [*sentences(2), *train]
 
 
-def test_conversion_without_opencc_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversion_without_opencc_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "opencc", None)
     clean.converter.cache_clear()
     folder = write_corpus(tmp_path / "in", "train", sentences(2))
@@ -278,9 +323,17 @@ def test_conversion_without_opencc_names_the_extra(tmp_path: Path, monkeypatch: 
         ({"path": "IN/nowhere"}, DataError, "IN/nowhere: no such folder"),
         ({"path": "IN/bare"}, DataError, "IN/bare: it needs train.en and train.zh, plain or .gz"),
         ({"path": "IN/half"}, DataError, "IN/half/train.en has no partner: IN/half/train.zh"),
-        ({"path": "IN/void"}, DataError, "train (IN/void/train.en, IN/void/train.zh): no pairs in it"),
+        (
+            {"path": "IN/void"},
+            DataError,
+            "train (IN/void/train.en, IN/void/train.zh): no pairs in it",
+        ),
         ({"path": "IN/bad"}, DataError, "4 pairs read, 0 kept; dropped: "),
-        ({"path": "IN/unequal"}, DataError, "train.zh ends at line 1 but IN/unequal/train.en has 2 lines"),
+        (
+            {"path": "IN/unequal"},
+            DataError,
+            "train.zh ends at line 1 but IN/unequal/train.en has 2 lines",
+        ),
         ({"corpora": [{"tsv": "IN/x.tsv"}]}, DataError, "IN/x.tsv: no such file"),
         ({"corpora": [{"jsonl": "IN/*.jsonl"}]}, DataError, "IN/*.jsonl: no such file"),
         (
@@ -324,7 +377,9 @@ def test_a_result_is_current_until_its_inputs_change(tmp_path: Path) -> None:
     run = RunDir(tmp_path / "run")
 
     def current(**settings: Any) -> bool:
-        return is_current(Config.model_validate({"data": {"path": str(folder)}, "prepare": settings}), run)
+        return is_current(
+            Config.model_validate({"data": {"path": str(folder)}, "prepare": settings}), run
+        )
 
     assert not current()
     prepared(run.path, {"path": str(folder)})
@@ -348,19 +403,28 @@ def test_a_report_that_is_damaged_is_not_current(tmp_path: Path, report: str) ->
     folder = write_corpus(tmp_path / "in", "train", sentences(3))
     prepared(tmp_path / "run", {"path": str(folder)})
     (tmp_path / "run" / "prepare.json").write_text(report)
-    assert not is_current(Config.model_validate({"data": {"path": str(folder)}}), RunDir(tmp_path / "run"))
+    assert not is_current(
+        Config.model_validate({"data": {"path": str(folder)}}), RunDir(tmp_path / "run")
+    )
 
 
-def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "CHUNK", 100)
-    monkeypatch.setattr(parallel, "_WORTH_IT", 100)
-    long = [(f"{src} {'Yes, my word. ' * 15}", f"{tgt}{'是的，我的话。' * 15}") for src, tgt in sentences(2000)]
+def test_memory_does_not_grow_with_the_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "CHUNK", 100)
+    monkeypatch.setattr(workers, "_WORTH_IT", 100)
+    long = [
+        (f"{src} {'Yes, my word. ' * 15}", f"{tgt}{'是的，我的话。' * 15}")
+        for src, tgt in sentences(2000)
+    ]
     folder = write_corpus(tmp_path / "in", "few", long[:500])
     write_corpus(folder, "many", long)
     peaks = []
     for name in ("few", "many"):
         settings = {"max_tokens": 1000, "workers": 1, **NO_SPLITS}
-        config = Config.model_validate({"data": {"corpora": [aligned(folder, name)]}, "prepare": settings})
+        config = Config.model_validate(
+            {"data": {"corpora": [aligned(folder, name)]}, "prepare": settings}
+        )
         tracemalloc.start()
         report = prepare(config, RunDir(tmp_path / "run"))
         peaks.append(tracemalloc.get_traced_memory()[1])

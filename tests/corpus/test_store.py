@@ -29,13 +29,19 @@ def block(pairs: list[Pair]) -> Block:
     return src, tgt, np.array([(len(src), len(tgt)) for src, tgt in pairs], int).reshape(-1, 2)
 
 
-def stored(path: Path, pairs: list[Pair], vocab_sizes: tuple[int, int] = (100, 100)) -> ParallelCorpus:
+def stored(
+    path: Path, pairs: list[Pair], vocab_sizes: tuple[int, int] = (100, 100)
+) -> ParallelCorpus:
     blocks = [block(pairs[:2]), block(pairs[2:])]
     assert write_store(path, iter(blocks), vocab_sizes, PRINTS) == len(pairs)
     return ParallelCorpus(path, PRINTS)
 
 
-@given(st.data(), st.sampled_from([5, 256, 2**16, 2**16 + 1, 10**6]), st.sampled_from([5, 2**16, 10**6]))
+@given(
+    st.data(),
+    st.sampled_from([5, 256, 2**16, 2**16 + 1, 10**6]),
+    st.sampled_from([5, 2**16, 10**6]),
+)
 @settings(max_examples=25, deadline=None)
 def test_what_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, src_size: int, tgt_size: int
@@ -79,7 +85,9 @@ def test_a_failure_while_writing_leaves_the_store_that_was_there(tmp_path: Path)
 
     pairs: list[Pair] = [([1, 2], [3]), ([4], [5, 6])]
     stored(tmp_path / "train", pairs)
-    with pytest.raises(UserError, match=r"train: cannot be written .No space left on device.; free some space"):
+    with pytest.raises(
+        UserError, match=r"train: cannot be written .No space left on device.; free some space"
+    ):
         write_store(tmp_path / "train", interrupted(), (100, 100), PRINTS)
     assert content(ParallelCorpus(tmp_path / "train", PRINTS)) == pairs
     assert [path.name for path in tmp_path.iterdir()] == ["train"]
@@ -90,10 +98,15 @@ def test_a_new_store_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     assert content(stored(tmp_path / "train", [([7], [8])])) == [([7], [8])]
 
 
-@pytest.mark.parametrize("found", [("source-print", "other"), ("other", "target-print"), PRINTS[::-1]])
+@pytest.mark.parametrize(
+    "found", [("source-print", "other"), ("other", "target-print"), PRINTS[::-1]]
+)
 def test_a_store_of_other_vocabularies_is_refused(tmp_path: Path, found: tuple[str, str]) -> None:
     stored(tmp_path / "train", [([1], [2])])
-    with pytest.raises(ModelError, match="train: encoded with other vocabularies than the run's; run nmt build-vocab"):
+    with pytest.raises(
+        ModelError,
+        match="train: encoded with other vocabularies than the run's; run nmt build-vocab",
+    ):
         ParallelCorpus(tmp_path / "train", found)
 
 

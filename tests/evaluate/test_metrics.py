@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.errors import ConfigError, DataError
+from nmt.evaluate.evaluation import evaluate
 from nmt.evaluate.metrics import (
     METRICS,
     Score,
@@ -21,7 +22,6 @@ from nmt.evaluate.metrics import (
     score,
     segmented_share,
 )
-from nmt.evaluate.report import evaluate
 
 REFERENCES = [
     "我每天早上喝一杯热茶。",
@@ -61,8 +61,21 @@ def sacrebleu_command(folder: Path, hypotheses, references, *options, **environm
     """The JSON that the `sacrebleu` command prints: an oracle that shares no code with ours but sacrebleu."""
     for name, text in (("hyp", hypotheses), ("ref", references)):
         (folder / name).write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
-    command = [sys.executable, "-m", "sacrebleu", "ref", "-i", "hyp", *options, "-w", "4", "--confidence"]
-    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, env={**os.environ, **environment})
+    command = [
+        sys.executable,
+        "-m",
+        "sacrebleu",
+        "ref",
+        "-i",
+        "hyp",
+        *options,
+        "-w",
+        "4",
+        "--confidence",
+    ]
+    done = subprocess.run(
+        command, cwd=folder, check=True, capture_output=True, env={**os.environ, **environment}
+    )
     return json.loads(done.stdout)
 
 
@@ -98,7 +111,9 @@ def test_bleu_width_is_the_sacrebleu_commands_bleu_of_folded_files(tmp_path):
 
 
 def test_the_seed_of_the_environment_is_the_one_used(tmp_path, monkeypatch):
-    theirs = sacrebleu_command(tmp_path, HYPOTHESES, REFERENCES, *CLI_OPTIONS["bleu"], SACREBLEU_SEED="7")
+    theirs = sacrebleu_command(
+        tmp_path, HYPOTHESES, REFERENCES, *CLI_OPTIONS["bleu"], SACREBLEU_SEED="7"
+    )
     monkeypatch.setenv("SACREBLEU_SEED", "7")
     [ours] = score(HYPOTHESES, REFERENCES, ["bleu"])
 
@@ -115,14 +130,18 @@ def test_the_value_lies_in_its_interval():
         assert found.low < found.value < found.high
 
 
-@pytest.mark.parametrize(("metric", "perfect"), [("bleu", 100), ("bleu_width", 100), ("chrf", 100), ("ter", 0)])
+@pytest.mark.parametrize(
+    ("metric", "perfect"), [("bleu", 100), ("bleu_width", 100), ("chrf", 100), ("ter", 0)]
+)
 def test_a_copy_of_the_reference_is_perfect(metric, perfect):
     [found] = score(REFERENCES, REFERENCES, [metric])
     assert (found.value, found.low, found.high) == pytest.approx((perfect, perfect, perfect))
 
 
 def test_bleu_width_forgives_the_setting_of_punctuation_and_bleu_does_not():
-    ascii_set = [line.replace("，", ", ").replace("。", ".").replace("？", " ?") for line in REFERENCES]
+    ascii_set = [
+        line.replace("，", ", ").replace("。", ".").replace("？", " ?") for line in REFERENCES
+    ]
     bleu, bleu_width = score(ascii_set, REFERENCES, ["bleu", "bleu_width"])
     assert bleu.value < 90
     assert bleu_width.value == pytest.approx(100)
@@ -141,7 +160,9 @@ def test_any_text_gives_an_ordered_interval_within_the_metrics_range(texts):
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(range(len(REFERENCES))))
 def test_the_order_of_pairs_changes_no_value(order):
-    shuffled = score([HYPOTHESES[i] for i in order], [REFERENCES[i] for i in order], ["bleu", "chrf"])
+    shuffled = score(
+        [HYPOTHESES[i] for i in order], [REFERENCES[i] for i in order], ["bleu", "chrf"]
+    )
     straight = score(HYPOTHESES, REFERENCES, ["bleu", "chrf"])
     assert [s.value for s in shuffled] == pytest.approx([s.value for s in straight])
 
@@ -166,7 +187,9 @@ def test_sacrebleu_stays_quiet_where_many_lines_end_in_a_spaced_full_stop(caplog
 
 @pytest.mark.parametrize("check", [check_hypotheses, lambda h, r: score(h, r, ["bleu"])])
 def test_a_wrong_count_of_lines_is_an_error_that_names_both(check):
-    with pytest.raises(DataError, match=r"9 lines of hypothesis but 10 lines of reference.*line-aligned"):
+    with pytest.raises(
+        DataError, match=r"9 lines of hypothesis but 10 lines of reference.*line-aligned"
+    ):
         check(HYPOTHESES[:9], REFERENCES)
     with pytest.raises(DataError, match="0 lines; give files"):
         check([], [])
@@ -174,7 +197,11 @@ def test_a_wrong_count_of_lines_is_an_error_that_names_both(check):
 
 @pytest.mark.parametrize(
     ("name", "mend"),
-    [("blue", "did you mean 'bleu'"), ("CHRF", "did you mean 'chrf'"), ("x", "choose from bleu, bleu_width")],
+    [
+        ("blue", "did you mean 'bleu'"),
+        ("CHRF", "did you mean 'chrf'"),
+        ("x", "choose from bleu, bleu_width"),
+    ],
 )
 def test_an_unknown_metric_is_answered_with_the_nearest(name, mend):
     with pytest.raises(ConfigError, match=mend):
@@ -224,7 +251,9 @@ def test_segmented_lines_are_told_from_plain_ones():
 
 def test_a_segmented_hypothesis_is_an_error_and_not_a_number():
     segmented = [" ".join(line) for line in HYPOTHESES]
-    with pytest.raises(DataError, match=r"100% of the hypothesis lines are segmented.*join the Chinese tokens"):
+    with pytest.raises(
+        DataError, match=r"100% of the hypothesis lines are segmented.*join the Chinese tokens"
+    ):
         check_hypotheses(segmented, REFERENCES)
 
 
@@ -236,9 +265,18 @@ def test_references_segmented_alike_excuse_a_segmented_hypothesis():
 @pytest.mark.parametrize(
     ("hypotheses", "warning"),
     [
-        (["我 喝 茶 。", "他 走 了 。", *HYPOTHESES[2:]], "20% of the hypothesis lines are segmented"),
-        ([*HYPOTHESES[:4], " ", *HYPOTHESES[5:9], ""], "2 of 10 lines of hypothesis are blank, first line 5"),
-        (["I drink tea."] * 3 + HYPOTHESES[3:], "3 of 10 lines of hypothesis have no Chinese character"),
+        (
+            ["我 喝 茶 。", "他 走 了 。", *HYPOTHESES[2:]],
+            "20% of the hypothesis lines are segmented",
+        ),
+        (
+            [*HYPOTHESES[:4], " ", *HYPOTHESES[5:9], ""],
+            "2 of 10 lines of hypothesis are blank, first line 5",
+        ),
+        (
+            ["I drink tea."] * 3 + HYPOTHESES[3:],
+            "3 of 10 lines of hypothesis have no Chinese character",
+        ),
         (REFERENCES, "are the same text"),
     ],
 )
@@ -252,7 +290,9 @@ def test_a_sound_hypothesis_gives_no_warning():
 
 
 def test_the_table_has_one_line_a_metric_with_value_interval_and_signature():
-    table = format_scores([Score("bleu", 37.256, 36.1, 38.4, "tok:zh"), Score("chrf", 100, 100, 100, "nc:6")])
+    table = format_scores(
+        [Score("bleu", 37.256, 36.1, 38.4, "tok:zh"), Score("chrf", 100, 100, 100, "nc:6")]
+    )
     assert [line.split() for line in table.split("\n")] == [
         ["bleu", "37.26", "[36.10,", "38.40]", "tok:zh"],
         ["chrf", "100.00", "[100.00,", "100.00]", "nc:6"],
@@ -261,7 +301,9 @@ def test_the_table_has_one_line_a_metric_with_value_interval_and_signature():
 
 def test_json_holds_scores_by_metric_beside_what_else_is_known():
     scores = score(HYPOTHESES, REFERENCES, ["bleu", "chrf"])
-    record = evaluate(HYPOTHESES, REFERENCES, None, ["bleu", "chrf"], {"model": "runs/x"}, None).as_json()
+    record = evaluate(
+        HYPOTHESES, REFERENCES, None, ["bleu", "chrf"], {"model": "runs/x"}, None
+    ).as_json()
     assert record["model"] == "runs/x"
     assert json.loads(json.dumps(record))["scores"] == by_metric(scores)
     assert record["scores"]["bleu"] == {

@@ -25,13 +25,18 @@ CHARACTERS = "我你他她们的是不在有这那一二三人来去说看想吃
 
 def sentences(count: int, seed: int) -> list[str]:
     chance = random.Random(seed)
-    return ["".join(chance.choices(CHARACTERS, k=chance.randint(6, 14))) + "。" for _ in range(count)]
+    return [
+        "".join(chance.choices(CHARACTERS, k=chance.randint(6, 14))) + "。" for _ in range(count)
+    ]
 
 
 def spoilt(lines: list[str], rate: float, seed: int) -> list[str]:
     """A system that gets each character wrong with probability `rate`."""
     chance = random.Random(seed)
-    return ["".join(chance.choice("错误坏") if chance.random() < rate else c for c in line) for line in lines]
+    return [
+        "".join(chance.choice("错误坏") if chance.random() < rate else c for c in line)
+        for line in lines
+    ]
 
 
 REFERENCES = sentences(60, seed=1)
@@ -45,8 +50,21 @@ def sacrebleu_paired(folder, system, baseline, references, *options) -> list[flo
     for name, text in (("base", baseline), ("sys", system), ("ref", references)):
         (folder / name).write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
     # not `-f json`: it fails for chrF and TER in sacrebleu 2.6
-    command = [sys.executable, "-m", "sacrebleu", "ref", "-i", "base", "sys", "--paired-bs", "-f", "latex"]
-    done = subprocess.run([*command, "-w", "4", *options], cwd=folder, check=True, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "sacrebleu",
+        "ref",
+        "-i",
+        "base",
+        "sys",
+        "--paired-bs",
+        "-f",
+        "latex",
+    ]
+    done = subprocess.run(
+        [*command, "-w", "4", *options], cwd=folder, check=True, capture_output=True, text=True
+    )
     return [float(number) for number in re.findall(r"(?:& +|p = )(\d+\.\d{4})", done.stdout)]
 
 
@@ -69,12 +87,18 @@ def test_bleu_width_compares_folded_texts():
     [width] = compare(BAD, GOOD, REFERENCES, ["bleu_width"])
     folded = [[fold_width(line) for line in side] for side in (BAD, GOOD, REFERENCES)]
     [plain] = compare(*folded, ["bleu"])
-    assert (width.value, width.baseline, width.p_value) == (plain.value, plain.baseline, plain.p_value)
+    assert (width.value, width.baseline, width.p_value) == (
+        plain.value,
+        plain.baseline,
+        plain.p_value,
+    )
 
 
 def test_a_comparison_holds_the_same_values_as_the_scores():
     ours, theirs = score(BAD, REFERENCES, METRICS), score(GOOD, REFERENCES, METRICS)
-    for comparison, system, baseline in zip(compare(BAD, GOOD, REFERENCES, METRICS), ours, theirs, strict=True):
+    for comparison, system, baseline in zip(
+        compare(BAD, GOOD, REFERENCES, METRICS), ours, theirs, strict=True
+    ):
         assert (comparison.metric, comparison.value) == (system.metric, system.value)
         assert comparison.baseline == baseline.value
         assert comparison.difference == pytest.approx(system.value - baseline.value)
@@ -88,7 +112,9 @@ def test_a_system_equals_itself_without_significance():
 
 def test_a_large_loss_is_significant_in_every_metric_and_its_mirror_is_a_gain():
     for loss, gain in zip(
-        compare(BAD, GOOD, REFERENCES, METRICS), compare(GOOD, BAD, REFERENCES, METRICS), strict=True
+        compare(BAD, GOOD, REFERENCES, METRICS),
+        compare(GOOD, BAD, REFERENCES, METRICS),
+        strict=True,
     ):
         assert loss.is_significant
         assert loss.is_worse
@@ -126,7 +152,10 @@ def test_a_baseline_of_another_length_is_an_error_that_names_both_counts():
 
 
 def test_the_table_says_difference_and_significance():
-    comparisons = [Comparison("bleu", 20, 30, -10, 0.001, ""), Comparison("chrf", 31, 30, 1, 0.4, "")]
+    comparisons = [
+        Comparison("bleu", 20, 30, -10, 0.001, ""),
+        Comparison("chrf", 31, 30, 1, 0.4, ""),
+    ]
     assert format_comparisons(comparisons).split("\n") == [
         "bleu       -10.00  (20.00 against 30.00)  p = 0.0010, significant",
         "chrf        +1.00  (31.00 against 30.00)  p = 0.4000, not significant",
@@ -206,5 +235,7 @@ def test_histories_written_at_once_do_not_mix(tmp_path):
 
 def test_a_history_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"history: cannot append the scores \(.*change evaluate.history"):
+    with pytest.raises(
+        UserError, match=r"history: cannot append the scores \(.*change evaluate.history"
+    ):
         append_history(tmp_path / "file" / "history", {})

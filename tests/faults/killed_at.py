@@ -19,7 +19,13 @@ from trainings import outcome
 from nmt.run_dir import RunDir, locked
 
 SETTINGS = [
-    *("train.updates=12", "train.save_every=3", "train.validate_every=6", "train.keep=2", "train.average=2"),
+    *(
+        "train.updates=12",
+        "train.save_every=3",
+        "train.validate_every=6",
+        "train.keep=2",
+        "train.average=2",
+    ),
     *("train.patience=9", "train.average_of=best", "model.dropout=0.1", "model.d_model=16"),
 ]
 TOUCHES = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree")

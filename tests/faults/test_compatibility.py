@@ -9,11 +9,15 @@ from typer.testing import CliRunner
 
 from nmt import checkpoint
 from nmt.cli import app
-from nmt.config import load_config
+from nmt.config.load import load_config
 from nmt.run_dir import RunDir
-from nmt.translate.translator import load_translator
+from nmt.translate.load import load_translator
 
-KEPT = sorted(path for path in (Path(__file__).resolve().parents[1] / "compatibility").iterdir() if path.is_dir())
+KEPT = sorted(
+    path
+    for path in (Path(__file__).resolve().parents[1] / "compatibility").iterdir()
+    if path.is_dir()
+)
 every_version = pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.name)
 
 
@@ -25,17 +29,27 @@ def lines(path: Path) -> list[str]:
 def test_the_run_translates_as_it_did(kept: Path) -> None:
     run = RunDir(kept / "run")
     translator = load_translator(load_config(run.config), run, "cpu", "fp32")
-    translations = [translation.text for translation in translator.translate(lines(kept / "source.en"))]
+    translations = [
+        translation.text for translation in translator.translate(lines(kept / "source.en"))
+    ]
     assert translations == lines(kept / "translated.zh")
     assert sum(bool(text) for text in translations) >= 4  # there is something to compare
 
 
 @every_version
-def test_the_run_is_gone_on_with(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_run_is_gone_on_with(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     run = RunDir(Path(shutil.copytree(kept / "run", tmp_path / "run")))
     update = checkpoint.read_meta(run.steps()[-1]).update
-    again = ["train", "--config", str(run.config), f"run_dir={run.path}", f"train.updates={update + 2}"]
+    again = [
+        "train",
+        "--config",
+        str(run.config),
+        f"run_dir={run.path}",
+        f"train.updates={update + 2}",
+    ]
     done = CliRunner().invoke(app, again)
     assert done.exit_code == 0, done.output
     assert f"resuming after update {update:,}" in done.stderr
@@ -47,7 +61,9 @@ def test_the_run_is_small(kept: Path) -> None:
     assert sum(path.stat().st_size for path in kept.rglob("*") if path.is_file()) < 300_000
 
 
-@pytest.mark.parametrize("command", [["translate", "--model"], ["evaluate", "--model"], ["train", "--config"]])
+@pytest.mark.parametrize(
+    "command", [["translate", "--model"], ["evaluate", "--model"], ["train", "--config"]]
+)
 def test_a_later_format_is_refused_and_left_alone(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,6 +78,9 @@ def test_a_later_format_is_refused_and_left_alone(
     done = CliRunner().invoke(app, [*command, *target], input="one.\n")
     assert done.exit_code == 5, done.output
     last = done.stderr.splitlines()[-1]
-    assert f"{folder}: written in format {checkpoint.FORMAT + 1}, but this nmt reads {checkpoint.FORMAT}" in last
+    assert (
+        f"{folder}: written in format {checkpoint.FORMAT + 1}, but this nmt reads {checkpoint.FORMAT}"
+        in last
+    )
     assert "install the nmt that wrote it" in last
     assert json.loads((folder / checkpoint.META).read_text())["format"] == checkpoint.FORMAT + 1

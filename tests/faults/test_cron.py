@@ -22,7 +22,9 @@ CLOSED = ["bash", "-c", 'exec <&-; exec "$@"', "bash"]
 
 def files(folder: Path) -> dict[str, int]:
     """Every file below a folder, and when it was last written."""
-    return {str(path): path.stat().st_mtime_ns for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path): path.stat().st_mtime_ns for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def from_cron(command: list[object], home: Path) -> subprocess.CompletedProcess[bytes]:
@@ -46,11 +48,15 @@ def from_cron(command: list[object], home: Path) -> subprocess.CompletedProcess[
 
 def test_evaluating_needs_no_environment_and_says_nothing(trained: RunDir, tmp_path: Path) -> None:
     history, before = tmp_path / "scores.jsonl", files(trained.path)
-    reference = tmp_path / "other.zh"  # a translation that is the reference is warned of, even with --quiet
+    reference = (
+        tmp_path / "other.zh"
+    )  # a translation that is the reference is warned of, even with --quiet
     reference.write_text(trained.text("test", "zh").read_text().replace("。", "！", 1))
     test_set = ["--src", trained.text("test", "en"), "--ref", reference]
     gate = ["--fail-under", "bleu=5", "--history", history]
-    done = from_cron([*NMT, "evaluate", "-m", trained.path, "--quiet", *test_set, *gate], tmp_path / "home")
+    done = from_cron(
+        [*NMT, "evaluate", "-m", trained.path, "--quiet", *test_set, *gate], tmp_path / "home"
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert json.loads(history.read_text())["scores"]["bleu"]["value"] > 5
     assert files(trained.path) == before
@@ -70,11 +76,22 @@ def test_preparing_with_jieba_leaves_no_cache(corpus: Path, tmp_path: Path) -> N
     assert not [path for path in (tmp_path / "run").rglob(".*") if path.name != ".lock"]
 
 
-def test_a_job_that_overlaps_with_the_one_before_does_not_mix_with_it(trained: RunDir, tmp_path: Path) -> None:
+def test_a_job_that_overlaps_with_the_one_before_does_not_mix_with_it(
+    trained: RunDir, tmp_path: Path
+) -> None:
     history, output = tmp_path / "scores.jsonl", tmp_path / "out.zh"
     output.write_text("of the night before")
     os.link(output, tmp_path / "reader")  # who has the file open reads on what it was
-    command = [*NMT, "evaluate", "-m", str(trained.path), "--quiet", "--history", str(history), "--overwrite"]
+    command = [
+        *NMT,
+        "evaluate",
+        "-m",
+        str(trained.path),
+        "--quiet",
+        "--history",
+        str(history),
+        "--overwrite",
+    ]
     jobs = [subprocess.Popen([*command, "--output", str(output)]) for _ in range(2)]
     assert [job.wait(timeout=120) for job in jobs] == [0, 0]
     first, second = [json.loads(line) for line in history.read_text().splitlines()]
@@ -84,7 +101,9 @@ def test_a_job_that_overlaps_with_the_one_before_does_not_mix_with_it(trained: R
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zh", "reader", "scores.jsonl"]
 
 
-APPEND = "import sys; from pathlib import Path; from nmt.evaluate.significance import append_history; "
+APPEND = (
+    "import sys; from pathlib import Path; from nmt.evaluate.significance import append_history; "
+)
 
 
 def test_a_disk_that_fills_up_midway_takes_no_half_record(tmp_path: Path) -> None:
@@ -122,7 +141,9 @@ def test_a_history_in_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [["typography"], ["--version"]])
 def test_a_full_disk_behind_stdout_is_one_line(arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*NMT, *arguments], input=b"x\n", stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            [*NMT, *arguments], input=b"x\n", stdout=full, stderr=subprocess.PIPE, check=False
+        )
     assert (done.returncode, done.stderr) == (1, b"nmt: input or output: No space left on device\n")
 
 

@@ -14,28 +14,33 @@ import torch
 from conftest import tiny_config, train, write_corpus
 
 from nmt import __version__, checkpoint
-from nmt.config import load_config
-from nmt.corpus import parallel
+from nmt.config.load import load_config
+from nmt.corpus import workers
 from nmt.run_dir import RunDir
-from nmt.train.origin import _commit, origin
-from nmt.translate.translator import load_translator
+from nmt.train.provenance import _commit, origin
+from nmt.translate.load import load_translator
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMES_AND_PLACES = ("config.yaml", "metrics.jsonl", "train.log", checkpoint.META, ".lock")
 
 
 def files(run: RunDir) -> dict[str, bytes]:
-    found = [path for path in run.path.rglob("*") if path.is_file() and path.name not in TIMES_AND_PLACES]
+    found = [
+        path for path in run.path.rglob("*") if path.is_file() and path.name not in TIMES_AND_PLACES
+    ]
     return {str(path.relative_to(run.path)): path.read_bytes() for path in found}
 
 
 def test_another_number_of_data_workers_changes_no_byte(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "CHUNK", 50)
-    monkeypatch.setattr(parallel, "_WORTH_IT", 100)
+    monkeypatch.setattr(workers, "CHUNK", 50)
+    monkeypatch.setattr(workers, "_WORTH_IT", 100)
     settings = ("tgt.tokenizer=jieba", "model.dropout=0.1", "train.updates=10")
-    runs = [train(tiny_config(corpus, tmp_path / n, f"prepare.workers={n}", *settings)) for n in ("1", "2")]
+    runs = [
+        train(tiny_config(corpus, tmp_path / n, f"prepare.workers={n}", *settings))
+        for n in ("1", "2")
+    ]
     assert files(runs[0]) == files(runs[1])
     lines = ["one two.", "nine eight seven.", "Zoë, 12:30"]
     translations = [load_translator(load_config(run.config), run).translate(lines) for run in runs]
@@ -43,7 +48,10 @@ def test_another_number_of_data_workers_changes_no_byte(
 
 
 def test_a_checkpoint_says_what_made_it(corpus: Path, tmp_path: Path) -> None:
-    runs = [train(tiny_config(corpus, tmp_path / name, "train.updates=2", "train.seed=7")) for name in ("a", "b")]
+    runs = [
+        train(tiny_config(corpus, tmp_path / name, "train.updates=2", "train.seed=7"))
+        for name in ("a", "b")
+    ]
     one, other = (checkpoint.read_meta(run.steps()[-1]).origin for run in runs)
     assert one == other
     assert one["nmt"] == __version__
@@ -52,18 +60,37 @@ def test_a_checkpoint_says_what_made_it(corpus: Path, tmp_path: Path) -> None:
     assert one["seed"] == 7
     assert {len(one[name]) for name in ("config", "data", "source")} == {64}
     config = tiny_config(corpus, runs[0].path, "train.updates=3", "train.seed=7")
-    assert {key for key, value in origin(config, runs[0]).items() if value != one[key]} == {"config"}
+    assert {key for key, value in origin(config, runs[0]).items() if value != one[key]} == {
+        "config"
+    }
     other_data = train(
-        tiny_config(write_corpus(tmp_path / "corpus", train=50), tmp_path / "c", "train.updates=2", "train.seed=7")
+        tiny_config(
+            write_corpus(tmp_path / "corpus", train=50),
+            tmp_path / "c",
+            "train.updates=2",
+            "train.seed=7",
+        )
     )
     differing = checkpoint.read_meta(other_data.steps()[-1]).origin
-    assert {key for key, value in differing.items() if value != one[key]} == {"config", "data"}  # its path, its text
+    assert {key for key, value in differing.items() if value != one[key]} == {
+        "config",
+        "data",
+    }  # its path, its text
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_commit_is_the_one_that_git_names(packed: bool, tmp_path: Path) -> None:
     def git(*arguments: str) -> str:
-        command = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=n@localhost", *arguments]
+        command = [
+            "git",
+            "-C",
+            str(tmp_path),
+            "-c",
+            "user.name=n",
+            "-c",
+            "user.email=n@localhost",
+            *arguments,
+        ]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
     assert _commit(tmp_path / ".git") is None

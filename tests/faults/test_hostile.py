@@ -27,17 +27,18 @@ from typer.testing import CliRunner
 
 from nmt import checkpoint
 from nmt.cli import app
-from nmt.config import load_config
+from nmt.commands.trained_run import find_run, refuse_escape
+from nmt.config.load import load_config
 from nmt.corpus.lines import read_lines
-from nmt.corpus.parallel import map_chunks
 from nmt.corpus.store import ParallelCorpus, write_store
+from nmt.corpus.workers import map_chunks
 from nmt.errors import ConfigError, DataError, ModelError, UserError
-from nmt.run_dir import RunDir, locked, read_json
+from nmt.files import read_json
+from nmt.run_dir import RunDir, locked
 from nmt.text.normalize import normalize
 from nmt.text.tokenizers import Jieba
 from nmt.text.vocab import Vocab
-from nmt.trained_run import find_run, refuse_escape
-from nmt.translate.translator import load_translator
+from nmt.translate.load import load_translator
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
@@ -83,7 +84,9 @@ def best(run: RunDir) -> Path:
 # --- code ---
 
 
-def test_a_pickle_in_the_training_state_is_refused_and_not_run(stranger: RunDir, tmp_path: Path) -> None:
+def test_a_pickle_in_the_training_state_is_refused_and_not_run(
+    stranger: RunDir, tmp_path: Path
+) -> None:
     folder, sprung = best(stranger), tmp_path / "sprung"
     torch.save({"optimizer": Trap(sprung)}, folder / "training.pt")
     sign(folder)
@@ -107,8 +110,12 @@ def test_a_bare_pickle_is_refused_and_not_run(stranger: RunDir, tmp_path: Path, 
 @pytest.mark.parametrize("key", ["run_dir: ", "src: {language: ", "? "])
 def test_yaml_that_makes_objects_is_refused_and_not_run(tmp_path: Path, key: str) -> None:
     sprung, path = tmp_path / "sprung", tmp_path / "x.yaml"
-    path.write_text(f"{key}!!python/object/apply:os.system ['touch {sprung}']" + "}" * key.count("{") + "\n")
-    with pytest.raises(ConfigError, match=r"x\.yaml:1: not valid YAML \(could not determine a constructor"):
+    path.write_text(
+        f"{key}!!python/object/apply:os.system ['touch {sprung}']" + "}" * key.count("{") + "\n"
+    )
+    with pytest.raises(
+        ConfigError, match=r"x\.yaml:1: not valid YAML \(could not determine a constructor"
+    ):
         load_config(path)
     with pytest.raises(ConfigError, match="is not a YAML value"):
         load_config(None, [f"run_dir=!!python/object/apply:os.system ['touch {sprung}']"])
@@ -118,7 +125,9 @@ def test_yaml_that_makes_objects_is_refused_and_not_run(tmp_path: Path, key: str
 # --- what would be written elsewhere ---
 
 
-@pytest.mark.parametrize("name", [".lock", "train.log", "metrics.jsonl", "checkpoints", "validation", "best"])
+@pytest.mark.parametrize(
+    "name", [".lock", "train.log", "metrics.jsonl", "checkpoints", "validation", "best"]
+)
 def test_nothing_is_written_through_a_link(stranger: RunDir, tmp_path: Path, name: str) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()
@@ -127,14 +136,18 @@ def test_nothing_is_written_through_a_link(stranger: RunDir, tmp_path: Path, nam
     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     path.symlink_to(mine if name in ("checkpoints", "validation") else mine / "file")
     with (
-        pytest.raises(UserError, match=f"{name}: a link, through which files elsewhere would be written"),
+        pytest.raises(
+            UserError, match=f"{name}: a link, through which files elsewhere would be written"
+        ),
         locked(stranger),
     ):
         pass
     assert (mine / "file").read_text() == "mine\n"
 
 
-def test_a_run_folder_that_is_itself_a_link_can_be_written_to(stranger: RunDir, tmp_path: Path) -> None:
+def test_a_run_folder_that_is_itself_a_link_can_be_written_to(
+    stranger: RunDir, tmp_path: Path
+) -> None:
     (tmp_path / "link").symlink_to(stranger.path)
     with locked(RunDir(tmp_path / "link")):
         pass
@@ -152,8 +165,12 @@ def test_a_history_that_a_run_names_stays_in_this_folder(stranger: RunDir, histo
     assert "leads out of this folder" in asked.stderr
 
 
-@pytest.mark.parametrize("name", ["../../elsewhere", "/elsewhere", "step-00000400/../../../elsewhere", "."])
-def test_the_best_checkpoint_is_one_of_the_runs_own(stranger: RunDir, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["../../elsewhere", "/elsewhere", "step-00000400/../../../elsewhere", "."]
+)
+def test_the_best_checkpoint_is_one_of_the_runs_own(
+    stranger: RunDir, tmp_path: Path, name: str
+) -> None:
     shutil.copytree(best(stranger), tmp_path / "elsewhere")
     stranger.best.write_text(name)
     assert checkpoint.best(stranger) is None
@@ -197,7 +214,11 @@ def test_a_setting_that_would_fill_the_memory_is_refused(setting: str) -> None:
 
 
 def test_a_configuration_larger_than_the_weights_allocates_nothing(stranger: RunDir) -> None:
-    text = stranger.config.read_text().replace("d_model: 64", "d_model: 131072").replace("d_ff: 64", "d_ff: 131072")
+    text = (
+        stranger.config.read_text()
+        .replace("d_model: 64", "d_model: 131072")
+        .replace("d_ff: 64", "d_ff: 131072")
+    )
     stranger.config.write_text(text)  # 800 GB
     config, run = find_run(stranger.path, None, [])
     with pytest.raises(ModelError, match=r"has shape .* the configuration makes it"):
@@ -208,7 +229,9 @@ def test_aliases_that_stand_for_billions_of_items_are_refused(tmp_path: Path) ->
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     (tmp_path / "x.yaml").write_text("\n".join(lines))
-    with pytest.raises(ConfigError, match=r"x\.yaml:1: more than 20,000 keys and items; aliases repeat too much"):
+    with pytest.raises(
+        ConfigError, match=r"x\.yaml:1: more than 20,000 keys and items; aliases repeat too much"
+    ):
         load_config(tmp_path / "x.yaml")
 
 
@@ -218,13 +241,22 @@ def sparse(path: Path, size: int = 2**40) -> None:
         file.truncate(size)
 
 
-@pytest.mark.parametrize("name", ["config.yaml", "vocab.src.tsv", "best", "checkpoints/step-00000400/meta.json"])
+@pytest.mark.parametrize(
+    "name", ["config.yaml", "vocab.src.tsv", "best", "checkpoints/step-00000400/meta.json"]
+)
 def test_an_endless_file_in_a_run_is_refused(stranger: RunDir, name: str) -> None:
     sparse(stranger.path / name)
     told: list[str] = []
-    with suppress(UserError) if name.startswith(("best", "check")) else pytest.raises(UserError, match="larger than"):
+    with (
+        suppress(UserError)
+        if name.startswith(("best", "check"))
+        else pytest.raises(UserError, match="larger than")
+    ):
         load_translator(*find_run(stranger.path, None, []), warn=told.append)
-    assert all("larger than" in warning or "names a checkpoint that is not there" in warning for warning in told)
+    assert all(
+        "larger than" in warning or "names a checkpoint that is not there" in warning
+        for warning in told
+    )
 
 
 @pytest.mark.parametrize("name", ["vocab.src.tsv", "best", "extra"])
@@ -246,7 +278,9 @@ def test_a_pipe_or_a_device_in_a_run_is_not_waited_for(stranger: RunDir, name: s
 def test_weights_that_are_no_numbers_are_refused(factor: complex, tmp_path: Path) -> None:
     model = torch.nn.Linear(3, 2)
     weights = {name: tensor * factor for name, tensor in checkpoint.parameters_of(model).items()}
-    with pytest.raises(ModelError, match="'weight' holds what is no number; take another checkpoint"):
+    with pytest.raises(
+        ModelError, match="'weight' holds what is no number; take another checkpoint"
+    ):
         checkpoint.put_weights(model, weights, tmp_path)
 
 
@@ -254,14 +288,19 @@ def test_a_safetensors_header_that_lies_is_refused(stranger: RunDir) -> None:
     folder = best(stranger)
     tensor = {"dtype": "F32", "shape": [2**20, 2**20], "data_offsets": [0, 2**42]}
     header = json.dumps({"src_embedding.tokens.weight": tensor}).encode()
-    for data in (struct.pack("<Q", len(header)) + header + b"\0" * 64, struct.pack("<Q", 2**60) + header):
+    for data in (
+        struct.pack("<Q", len(header)) + header + b"\0" * 64,
+        struct.pack("<Q", 2**60) + header,
+    ):
         (folder / "model.safetensors").write_bytes(data)
         sign(folder)
         with pytest.raises(ModelError, match="not whole safetensors"):
             checkpoint.load_weights(folder)
 
 
-def test_a_training_state_that_would_unzip_to_more_than_its_size_is_refused(stranger: RunDir) -> None:
+def test_a_training_state_that_would_unzip_to_more_than_its_size_is_refused(
+    stranger: RunDir,
+) -> None:
     folder = best(stranger)
     path = folder / "training.pt"
     with zipfile.ZipFile(path) as whole:
@@ -278,13 +317,21 @@ def test_a_training_state_that_would_unzip_to_more_than_its_size_is_refused(stra
 def test_a_store_whose_offsets_lie_is_refused(tmp_path: Path) -> None:
     import numpy as np
 
-    write_store(tmp_path / "store", [(*map(np.array, ([5, 6, 8], [7, 9, 4], [(2, 1), (1, 2)])),)], (10, 10), ("a", "b"))
+    write_store(
+        tmp_path / "store",
+        [(*map(np.array, ([5, 6, 8], [7, 9, 4], [(2, 1), (1, 2)])),)],
+        (10, 10),
+        ("a", "b"),
+    )
     for middle in (-1, 3 + 2**32, 2**62):
         np.save(tmp_path / "store" / "offsets.npy", np.array([[0, 0], [middle, 1], [3, 3]]))
         with pytest.raises(ModelError, match="sentences overlap"):
             _ = ParallelCorpus(tmp_path / "store").lengths
     header = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118)
-    header += b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000, 2), }".ljust(117) + b"\n"
+    header += (
+        b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000, 2), }".ljust(117)
+        + b"\n"
+    )
     (tmp_path / "store" / "offsets.npy").write_bytes(header)
     with pytest.raises(ModelError, match="missing or damaged"):
         ParallelCorpus(tmp_path / "store")
@@ -294,7 +341,9 @@ def test_numbers_and_brackets_without_end_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("[" * 10**6)
     with pytest.raises(ModelError, match=r"x\.json: damaged"):
         read_json(tmp_path / "x.json")
-    (tmp_path / "v.tsv").write_text("<pad>\t0\n<unk>\t0\n<bos>\t0\n<eos>\t0\nx\t" + "9" * 5000 + "\n")
+    (tmp_path / "v.tsv").write_text(
+        "<pad>\t0\n<unk>\t0\n<bos>\t0\n<eos>\t0\nx\t" + "9" * 5000 + "\n"
+    )
     with pytest.raises(ModelError, match=r"v\.tsv:5: not of the form"):
         Vocab.load(tmp_path / "v.tsv")
 
@@ -305,7 +354,9 @@ def test_a_gzip_bomb_is_refused_in_one_line(tmp_path: Path) -> None:
     assert bomb.stat().st_size < 100_000
     settings = [f"data.corpora=[{{tsv: {bomb}}}]", f"run_dir={tmp_path / 'run'}"]
     done = run_nmt("prepare", *settings, "--max-bytes", 1_000_000)
-    told = f"nmt: {bomb}: more than 1,000,000 bytes unzipped; if it is meant, raise data.max_bytes\n"
+    told = (
+        f"nmt: {bomb}: more than 1,000,000 bytes unzipped; if it is meant, raise data.max_bytes\n"
+    )
     assert (done.returncode, done.stderr.decode()) == (3, told)
     assert not list((tmp_path / "run").rglob("train.*"))
 
@@ -333,7 +384,9 @@ def test_long_lines_are_not_gathered_by_their_number() -> None:
 
 def test_a_heap_of_combining_marks_is_cut_and_short_ones_are_not() -> None:
     assert normalize("e" + "\u0315\u0300" * 250_000 + "x", "en")[-1] == "x"
-    assert normalize("e" + "\u0315\u0300" * 20, "en") == normalize("e" + "\u0300" * 20 + "\u0315" * 20, "en")
+    assert normalize("e" + "\u0315\u0300" * 20, "en") == normalize(
+        "e" + "\u0300" * 20 + "\u0315" * 20, "en"
+    )
 
 
 def test_a_long_run_of_unlisted_characters_is_cut_into_words_in_time() -> None:
@@ -357,11 +410,17 @@ def fuzz() -> ModuleType:
 @pytest.mark.parametrize("name", fuzz().FORMATS)
 @pytest.mark.filterwarnings("ignore")
 def test_a_damaged_file_gives_a_right_result_or_a_message(name: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:  # short: a name that is damaged may not become too long
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # short: a name that is damaged may not become too long
         assert sum(fuzz().trials(name, 100, 7, Path(folder))) > 0
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_damaged_files_of_each_format() -> None:
-    done = subprocess.run([sys.executable, SCRIPTS / "fuzz.py", "--inputs", "100000"], capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / "fuzz.py", "--inputs", "100000"],
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout.decode()

@@ -35,12 +35,16 @@ def killed_at_touches(corpus: Path, folder: Path, kills: int) -> None:
     assert done.stdout.splitlines()[-1:] == [str(kills)], done.stdout + done.stderr
 
 
-def test_killed_a_dozen_times_at_touches_of_the_disk_nothing_is_lost(small: Path, tmp_path: Path) -> None:
+def test_killed_a_dozen_times_at_touches_of_the_disk_nothing_is_lost(
+    small: Path, tmp_path: Path
+) -> None:
     killed_at_touches(small, tmp_path, 12)
 
 
 @pytest.mark.slow
-def test_killed_five_hundred_times_at_touches_of_the_disk_nothing_is_lost(small: Path, tmp_path: Path) -> None:
+def test_killed_five_hundred_times_at_touches_of_the_disk_nothing_is_lost(
+    small: Path, tmp_path: Path
+) -> None:
     killed_at_touches(small, tmp_path, 500)
 
 
@@ -57,7 +61,9 @@ def test_a_second_interrupt_ends_it_at_once_and_the_last_checkpoint_is_gone_on_f
     straight = train(tiny_config(corpus, tmp_path / "straight"))
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
-    endless = settings(corpus, run.path, "train.updates=20", "train.accumulate=100000")  # its next update never ends
+    endless = settings(
+        corpus, run.path, "train.updates=20", "train.accumulate=100000"
+    )  # its next update never ends
     with training(tmp_path, endless) as process:
         wait_for(process, "resuming after update 10")
         time.sleep(1)
@@ -65,17 +71,24 @@ def test_a_second_interrupt_ends_it_at_once_and_the_last_checkpoint_is_gone_on_f
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1)
         process.send_signal(signal.SIGINT)
-        assert "nmt: stopped at once; the work since the last checkpoint is lost" in the_rest(process)
+        assert "nmt: stopped at once; the work since the last checkpoint is lost" in the_rest(
+            process
+        )
         assert process.wait() == 130
     train(tiny_config(corpus, run.path))
     assert outcome(run) == outcome(straight)
 
 
-def test_a_second_process_is_refused_until_the_first_is_dead_however_it_died(corpus: Path, tmp_path: Path) -> None:
+def test_a_second_process_is_refused_until_the_first_is_dead_however_it_died(
+    corpus: Path, tmp_path: Path
+) -> None:
     run = RunDir(tmp_path / "run")
     with training(tmp_path, settings(corpus, run.path, "train.updates=100000")) as process:
         wait_for(process, "update 10/")
-        with pytest.raises(UserError, match=f"{run.path}: another process is at work in this run"), locked(run):
+        with (
+            pytest.raises(UserError, match=f"{run.path}: another process is at work in this run"),
+            locked(run),
+        ):
             pass
         process.kill()
         process.wait()
@@ -90,15 +103,23 @@ class Killed(BaseException):
 def test_a_training_killed_while_it_averages_averages_again(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    losses = {"straight": [3.0, 2.0, 1.0], "killed": [3.0, 2.0, 1.0, 1.0]}  # of two steps, and of their mean
+    losses = {
+        "straight": [3.0, 2.0, 1.0],
+        "killed": [3.0, 2.0, 1.0, 1.0],
+    }  # of two steps, and of their mean
     monkeypatch.setattr(
         "nmt.train.validation.Validator.measure",
-        lambda self, _: ({"loss": losses[self.run.path.name].pop(0), "bleu": 0.0, "chrf": 0.0}, self.references),
+        lambda self, _: (
+            {"loss": losses[self.run.path.name].pop(0), "bleu": 0.0, "chrf": 0.0},
+            self.references,
+        ),
     )
     straight = train(tiny_config(corpus, tmp_path / "straight"))
     config = tiny_config(corpus, tmp_path / "killed")
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "mark_best", lambda run, folder: die() if "average" in folder.name else None)
+        patch.setattr(
+            checkpoint, "mark_best", lambda run, folder: die() if "average" in folder.name else None
+        )
         with pytest.raises(Killed):
             train(config)
     killed = train(config)
@@ -110,11 +131,18 @@ def die() -> None:
     raise Killed
 
 
-def test_patience_goes_on_where_it_stood(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    losses = {name: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] for name in ("straight", "killed")}  # the first is the best
+def test_patience_goes_on_where_it_stood(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = {
+        name: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] for name in ("straight", "killed")
+    }  # the first is the best
     monkeypatch.setattr(
         "nmt.train.validation.Validator.measure",
-        lambda self, _: ({"loss": losses[self.run.path.name].pop(0), "bleu": 0.0, "chrf": 0.0}, self.references),
+        lambda self, _: (
+            {"loss": losses[self.run.path.name].pop(0), "bleu": 0.0, "chrf": 0.0},
+            self.references,
+        ),
     )
     patient = ("train.updates=1000", "train.patience=3", "train.average=0")
     straight = train(tiny_config(corpus, tmp_path / "straight", *patient))
@@ -123,7 +151,9 @@ def test_patience_goes_on_where_it_stood(corpus: Path, tmp_path: Path, monkeypat
     apply = Updater.apply
     with monkeypatch.context() as patch:
         patch.setattr(
-            Updater, "apply", lambda self, update, *rest: die() if update == 25 else apply(self, update, *rest)
+            Updater,
+            "apply",
+            lambda self, update, *rest: die() if update == 25 else apply(self, update, *rest),
         )
         with pytest.raises(Killed):
             train(config)

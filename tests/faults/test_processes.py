@@ -25,7 +25,9 @@ from nmt.run_dir import RunDir
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
 
-pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
+pytestmark = pytest.mark.skipif(
+    not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed"
+)
 
 WITHIN = 60  # seconds in which the others end
 
@@ -46,10 +48,23 @@ def two_ranks(folder: Path, arguments: list[str]) -> Iterator[list[subprocess.Po
 
 
 @contextmanager
-def torchrun(folder: Path, options: list[str], arguments: list[str]) -> Iterator[subprocess.Popen[str]]:
+def torchrun(
+    folder: Path, options: list[str], arguments: list[str]
+) -> Iterator[subprocess.Popen[str]]:
     """`torchrun -m nmt train`."""
-    command = [sys.executable, "-m", "torch.distributed.run", *options, "-m", "nmt", "train", *arguments]
-    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        *options,
+        "-m",
+        "nmt",
+        "train",
+        *arguments,
+    ]
+    process = subprocess.Popen(
+        command, cwd=folder, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
     try:
         yield process
     finally:
@@ -62,7 +77,10 @@ def torchrun(folder: Path, options: list[str], arguments: list[str]) -> Iterator
 def worker(launcher: subprocess.Popen[str], rank: int) -> int:
     """The process id of a rank of torchrun's."""
     for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and f"\nPPid:\t{launcher.pid}\n" in (folder / "status").read_text():
+        if (
+            folder.name.isdigit()
+            and f"\nPPid:\t{launcher.pid}\n" in (folder / "status").read_text()
+        ):
             variables = (folder / "environ").read_bytes().split(b"\0")
             if f"RANK={rank}".encode() in variables:
                 return int(folder.name)
@@ -90,7 +108,9 @@ def test_when_a_rank_dies_the_other_ends_and_one_process_goes_on_with_the_data(
     config = tiny_config(corpus, run.path, *common, "train.updates=30", "train.accumulate=2")
     trainer = Trainer(config, run, World(0, 1, torch.device("cpu")))
     assert vars(trainer.progress.position) == position
-    straight = train(tiny_config(corpus, tmp_path / "alone", *common, "train.updates=30", "train.accumulate=2"))
+    straight = train(
+        tiny_config(corpus, tmp_path / "alone", *common, "train.updates=30", "train.accumulate=2")
+    )
     progress = trainer.train()
     assert progress.position == Trainer(config, straight, trainer.world).progress.position
     assert losses(run) == pytest.approx(losses(straight), rel=1e-4)
@@ -108,19 +128,30 @@ def test_when_a_rank_does_not_answer_the_other_ends(corpus: Path, tmp_path: Path
         wait_for(ranks[0], "update 20/")
         ranks[1].send_signal(signal.SIGSTOP)
         begun = time.monotonic()
-        assert "nmt: another process of this training has ended or does not answer" in the_rest(ranks[0])
+        assert "nmt: another process of this training has ended or does not answer" in the_rest(
+            ranks[0]
+        )
         assert ranks[0].wait(WITHIN) == 1
         assert time.monotonic() - begun < WITHIN
 
 
-def test_only_rank_0_writes_and_prints_and_a_signal_to_torchrun_saves(corpus: Path, tmp_path: Path) -> None:
+def test_only_rank_0_writes_and_prints_and_a_signal_to_torchrun_saves(
+    corpus: Path, tmp_path: Path
+) -> None:
     run = RunDir(tmp_path / "run")
-    options = ["--nproc-per-node=2", f"--master-port={free_port()}", "--log-dir=logs", "--redirects=3"]
+    options = [
+        "--nproc-per-node=2",
+        f"--master-port={free_port()}",
+        "--log-dir=logs",
+        "--redirects=3",
+    ]
     with torchrun(tmp_path, options, settings(corpus, run.path, "train.updates=100000")) as process:
         (log,) = until(lambda: list(tmp_path.glob("logs/*/*/0/stderr.log")))
         until(lambda: "update 20/" in log.read_text())
         opened = [str(path.readlink()) for path in Path(f"/proc/{worker(process, 1)}/fd").iterdir()]
-        assert [path for path in opened if path.startswith(str(run.path)) and "store" not in path] == []
+        assert [
+            path for path in opened if path.startswith(str(run.path)) and "store" not in path
+        ] == []
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=WITHIN)
     assert "nmt: SIGTERM: saved after update" in log.read_text()
@@ -139,11 +170,15 @@ def until(look: object, seconds: float = 60) -> list[Path]:
 
 
 @pytest.mark.slow
-def test_torchrun_restarts_what_was_killed_and_the_result_is_the_same(corpus: Path, tmp_path: Path) -> None:
+def test_torchrun_restarts_what_was_killed_and_the_result_is_the_same(
+    corpus: Path, tmp_path: Path
+) -> None:
     runs = [RunDir(tmp_path / name) for name in ("straight", "restarted")]
     for run, dying in zip(runs, ({}, {110: 1, 300: 0}), strict=True):
         options = ["--nproc-per-node=2", f"--master-port={free_port()}", "--max-restarts=3"]
-        arguments = settings(corpus, run.path, "train.updates=800", "train.save_every=100", "model.dropout=0.1")
+        arguments = settings(
+            corpus, run.path, "train.updates=800", "train.save_every=100", "model.dropout=0.1"
+        )
         with torchrun(tmp_path, options, [*arguments, "train.validate_every=400"]) as process:
             for update, rank in dying.items():
                 wait_for(process, f"update {update}/")
@@ -159,7 +194,13 @@ def test_two_nodes_train_as_one(corpus: Path, tmp_path: Path) -> None:
     """Two torchruns that meet by rendezvous, as on two machines that see one disk."""
     shape = ["train.updates=12", "train.average=0", "model.dropout=0.1"]
     where = f"127.0.0.1:{free_port()}"
-    options = ["--nnodes=2", "--nproc-per-node=1", "--rdzv-backend=c10d", "--rdzv-id=1", f"--rdzv-endpoint={where}"]
+    options = [
+        "--nnodes=2",
+        "--nproc-per-node=1",
+        "--rdzv-backend=c10d",
+        "--rdzv-id=1",
+        f"--rdzv-endpoint={where}",
+    ]
     arguments = settings(corpus, tmp_path / "together", *shape)
     with (
         torchrun(tmp_path, [*options, "--local-addr=127.0.0.1"], arguments) as one,

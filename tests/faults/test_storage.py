@@ -17,10 +17,11 @@ from typer.testing import CliRunner, Result
 
 from nmt import checkpoint
 from nmt.cli import app
-from nmt.config import load_config
+from nmt.config.load import load_config
 from nmt.errors import ModelError, UserError
-from nmt.run_dir import RunDir, append_text
-from nmt.translate.translator import load_translator
+from nmt.files import append_text
+from nmt.run_dir import RunDir
+from nmt.translate.load import load_translator
 
 SHORT = ("train.updates=10",)
 
@@ -49,7 +50,9 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     where.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(where)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("nothing can be mounted here; tests/test_cli.py limits the size of files instead")
+        pytest.skip(
+            "nothing can be mounted here; tests/test_cli.py limits the size of files instead"
+        )
     try:
         yield where
     finally:
@@ -65,10 +68,16 @@ def fill(disk: Path, leave: int) -> Path:
 
 
 def listing(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
-@pytest.mark.parametrize(("left", "told"), [(0, "config.yaml"), (100_000, "step-00000020"), (500_000, "step-00000020")])
+@pytest.mark.parametrize(
+    ("left", "told"), [(0, "config.yaml"), (100_000, "step-00000020"), (500_000, "step-00000020")]
+)
 def test_a_full_disk_is_named_and_what_was_whole_is_gone_on_from(
     left: int, told: str, disk: Path, corpus: Path, tmp_path: Path
 ) -> None:
@@ -86,16 +95,25 @@ def test_a_full_disk_is_named_and_what_was_whole_is_gone_on_from(
 
 def test_a_log_that_a_full_disk_has_no_room_for_is_named(disk: Path) -> None:
     fill(disk, 0)
-    with pytest.raises(UserError, match=f"{disk}/train.log: cannot be written .No space left on device.; free some"):
+    with pytest.raises(
+        UserError, match=f"{disk}/train.log: cannot be written .No space left on device.; free some"
+    ):
         append_text(disk / "train.log", "update 1\n")
 
 
-def test_a_disk_that_cannot_be_written_is_named_and_left_as_it_was(disk: Path, corpus: Path) -> None:
+def test_a_disk_that_cannot_be_written_is_named_and_left_as_it_was(
+    disk: Path, corpus: Path
+) -> None:
     run = train(tiny_config(corpus, disk / "run", *SHORT))
     before = listing(run.path)
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     refused(nmt_train(*settings(corpus, run.path)), 1, str(run.path), "Read-only file system")
-    refused(nmt_train(*settings(corpus, disk / "other")), 1, str(disk / "other"), "Read-only file system")
+    refused(
+        nmt_train(*settings(corpus, disk / "other")),
+        1,
+        str(disk / "other"),
+        "Read-only file system",
+    )
     assert listing(run.path) == before
     assert len(load_translator(load_config(run.config), run).translate(["one two."])) == 1
 
@@ -146,7 +164,9 @@ def test_no_bit_of_meta_json_can_change_unnoticed(trained_20: RunDir, tmp_path: 
     for place in range(0, len(data), 3):
         path.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :])
         said = found()
-        noticed = type(said) is ModelError and str(path) in str(said)  # and not taken for one of a later format
+        noticed = type(said) is ModelError and str(path) in str(
+            said
+        )  # and not taken for one of a later format
         assert noticed or said == meta  # the word "seal" itself is of no consequence
 
 
@@ -158,9 +178,17 @@ def test_a_vocabulary_that_was_edited_after_training_is_named_and_nothing_is_tra
     run.vocab("tgt").write_text(whole.replace("一", "壹"), encoding="utf-8")
     before = listing(run.path)
     longer = settings(corpus, run.path, "train.updates=22")
-    refused(nmt_train(*longer), 5, "trained with another tgt vocabulary", "vocab.tgt.tsv", "restore that file")
+    refused(
+        nmt_train(*longer),
+        5,
+        "trained with another tgt vocabulary",
+        "vocab.tgt.tsv",
+        "restore that file",
+    )
     assert listing(run.checkpoints) == {
-        name.removeprefix("checkpoints/"): data for name, data in before.items() if name.startswith("checkpoints/")
+        name.removeprefix("checkpoints/"): data
+        for name, data in before.items()
+        if name.startswith("checkpoints/")
     }
     run.vocab("tgt").write_text(whole, encoding="utf-8")
     assert nmt_train(*longer).exit_code == 0
@@ -173,7 +201,9 @@ def test_train_text_that_was_encoded_anew_after_training_is_named(
     ids = run.store("train") / "src.ids"
     ids.write_bytes(ids.read_bytes()[::-1])
     longer = settings(corpus, run.path, "train.updates=22")
-    refused(nmt_train(*longer), 5, f"{run.store('train')}: is not what", "was trained on; restore it")
+    refused(
+        nmt_train(*longer), 5, f"{run.store('train')}: is not what", "was trained on; restore it"
+    )
 
 
 def test_a_best_checkpoint_that_vanished_is_named_and_the_best_from_now_on_takes_its_place(
@@ -208,14 +238,24 @@ def test_a_damaged_checkpoint_in_the_middle_is_named_and_keeps_nothing_from_its_
 def test_old_checkpoints_go_only_when_the_new_one_is_on_the_disk_itself(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = ("train.keep=1", "train.average=0", "train.save_every=5", "train.validate_every=5", "train.updates=15")
+    settings = (
+        "train.keep=1",
+        "train.average=0",
+        "train.save_every=5",
+        "train.validate_every=5",
+        "train.updates=15",
+    )
     run = tmp_path / "run"
     happened: list[tuple[str, str]] = []
     for name in ("fsync", "rename", "replace"):
         monkeypatch.setattr(os, name, noting(happened, getattr(os, name), run / "checkpoints"))
     train(tiny_config(corpus, run, *settings))
     new, gone = "step-00000015", ("rename", "step-00000005")
-    renamed = happened.index(("rename", new)) if ("rename", new) in happened else happened.index(("replace", new))
+    renamed = (
+        happened.index(("rename", new))
+        if ("rename", new) in happened
+        else happened.index(("replace", new))
+    )
     assert gone in happened[renamed:]
     synced = {name for what, name in happened[:renamed] if what == "fsync"}
     assert {new, checkpoint.WEIGHTS, checkpoint.TRAINING, checkpoint.META} <= synced
@@ -226,7 +266,11 @@ def noting(happened: list[tuple[str, str]], function: object, within: Path) -> o
     """The function, noting the last name of what it is called with."""
 
     def noted(target: object, *rest: object) -> object:
-        path = Path(f"/proc/self/fd/{target}").readlink() if isinstance(target, int) else Path(str(target))
+        path = (
+            Path(f"/proc/self/fd/{target}").readlink()
+            if isinstance(target, int)
+            else Path(str(target))
+        )
         if within == path or within in path.parents:
             happened.append((function.__name__, path.name))  # type: ignore[attr-defined]
         return function(target, *rest)  # type: ignore[operator]

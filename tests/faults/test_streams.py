@@ -17,12 +17,12 @@ from random import Random
 import pytest
 from conftest import NMT, run_nmt
 
-from nmt.config import load_config
+from nmt.config.load import load_config
 from nmt.corpus.lines import decode_lines
 from nmt.errors import ConfigError, DataError, ModelError, UserError
 from nmt.run_dir import RunDir
-from nmt.translate.translator import load_translator
-from nmt.translate.unfinished import unfinished
+from nmt.translate.load import load_translator
+from nmt.translate.resumable import unfinished
 from nmt.translate.windows import windows
 
 LOAD = Path(__file__).parents[2] / "scripts" / "load.py"
@@ -34,7 +34,11 @@ def measured(model: RunDir, stdin: Path, *arguments: object) -> tuple[int, bytes
     command = [*NMT, "translate", "-m", model.path, *GREEDY, *arguments]
     with stdin.open("rb") as file:
         process = subprocess.Popen(
-            list(map(str, command)), stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
+            list(map(str, command)),
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ,
         )
         assert process.stdout is not None
         assert process.stderr is not None
@@ -62,17 +66,23 @@ def test_what_cannot_be_seen_changes_nothing(trained: RunDir) -> None:
         "\ufeffthree\u00ad four fi\u200bve.",
     ]
     stdin = "\n".join([plain, *invisible]) + "\n"
-    answers = run_nmt("translate", "-m", trained.path, *GREEDY, stdin=stdin).stdout.decode().splitlines()
+    answers = (
+        run_nmt("translate", "-m", trained.path, *GREEDY, stdin=stdin).stdout.decode().splitlines()
+    )
     assert answers == ["三，四，五。"] * (1 + len(invisible))
 
 
-def test_bytes_of_anything_are_as_many_lines_as_they_have_where_invalid_ones_are_replaced(trained: RunDir) -> None:
+def test_bytes_of_anything_are_as_many_lines_as_they_have_where_invalid_ones_are_replaced(
+    trained: RunDir,
+) -> None:
     data = b"one\xff.\r\n\n" + Random(1).randbytes(4000)
     options = ["--max-length", 3, "--invalid", "replace", "--format", "jsonl"]
     done = run_nmt("translate", "-m", trained.path, *GREEDY, *options, stdin=data)
     assert done.returncode == 0
     said = done.stderr.decode()  # of spans that a text of three tokens has no room for
-    assert all(line.startswith("nmt: warning: line ") and line.isprintable() for line in said.splitlines())
+    assert all(
+        line.startswith("nmt: warning: line ") and line.isprintable() for line in said.splitlines()
+    )
     sources = [json.loads(line)["source"] for line in done.stdout.splitlines()]
     assert sources[:2] == ["one\ufffd.", ""]
     assert len(sources) == data.count(b"\n") + (not data.endswith(b"\n"))
@@ -82,12 +92,17 @@ def test_bytes_of_anything_are_as_many_lines_as_they_have_where_invalid_ones_are
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 def test_utf16_is_refused_with_a_hint(encoding: str, errors: str) -> None:
     raw = "Hello.\nWhere is the café?\n".encode(encoding).splitlines(keepends=True)
-    with pytest.raises(DataError, match=r"stdin:1: .* it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8"):
+    with pytest.raises(
+        DataError,
+        match=r"stdin:1: .* it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8",
+    ):
         list(decode_lines(raw, Path("stdin"), errors))
 
 
 def test_lines_of_a_megabyte_are_translated(trained: RunDir, tmp_path: Path) -> None:
-    heap = "\u0315\u0300" * 250_000  # to put combining marks in their order takes the square of their number
+    heap = (
+        "\u0315\u0300" * 250_000
+    )  # to put combining marks in their order takes the square of their number
     text = tmp_path / "long"
     text.write_text("x" * 10**6 + "\n" + "one" + heap + ".\ntwo.\n", encoding="utf-8")
     code, out, err, megabytes = measured(trained, text, "--max-length", 1)
@@ -98,7 +113,9 @@ def test_lines_of_a_megabyte_are_translated(trained: RunDir, tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["one two, ", "1.", "e\u0301", "I. ", "\u200b", "中"])
-def test_lines_of_a_megabyte_of_anything_are_translated(trained: RunDir, tmp_path: Path, piece: str) -> None:
+def test_lines_of_a_megabyte_of_anything_are_translated(
+    trained: RunDir, tmp_path: Path, piece: str
+) -> None:
     text = tmp_path / "long"
     text.write_text((piece * 10**6)[: 10**6] + "\ntwo.\n", encoding="utf-8")
     code, out, err, megabytes = measured(trained, text, "--max-length", 1)
@@ -110,8 +127,13 @@ def test_lines_of_a_megabyte_of_anything_are_translated(trained: RunDir, tmp_pat
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(trained: RunDir) -> None:
     code, out, err, megabytes = measured(trained, Path("/dev/zero"))
     assert (code, out) == (3, b"")
-    assert err.decode() == "nmt: stdin:1: a line of more than 4,194,304 bytes; is this text, line by line?\n"
-    assert megabytes < 900  # what started it counts as well: the tests, all in one process, hold some 600
+    assert (
+        err.decode()
+        == "nmt: stdin:1: a line of more than 4,194,304 bytes; is this text, line by line?\n"
+    )
+    assert (
+        megabytes < 900
+    )  # what started it counts as well: the tests, all in one process, hold some 600
 
 
 # --- much of it ---
@@ -119,7 +141,16 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(trained: RunDi
 
 def load(model: RunDir, lines: int) -> tuple[int, int]:
     """Megabytes that `nmt translate` holds after 10,000 lines through a pipe, nearly all blank, and after all."""
-    command = [sys.executable, LOAD, "--model", model.path, "--blank", "--lines", lines, "search.method=greedy"]
+    command = [
+        sys.executable,
+        LOAD,
+        "--model",
+        model.path,
+        "--blank",
+        "--lines",
+        lines,
+        "search.method=greedy",
+    ]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
     assert f"{lines:,} of {lines:,} lines answered" in done.stdout
     early, late = done.stdout.split("resident memory ")[1].split(" after 10,000 lines, ")
@@ -138,9 +169,7 @@ def test_ten_million_lines_take_no_more_memory_than_some(trained: RunDir) -> Non
 
 
 def test_the_end_of_a_pipe_that_goes_away_ends_it_quietly_with_141(trained: RunDir) -> None:
-    command = (
-        f"yes one. | {' '.join(NMT)} translate -m {trained.path} --beam-size 1 | head -n 1; echo ${{PIPESTATUS[1]}}"
-    )
+    command = f"yes one. | {' '.join(NMT)} translate -m {trained.path} --beam-size 1 | head -n 1; echo ${{PIPESTATUS[1]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
     assert done.stdout.decode() == "一。\n141\n"
     assert done.stderr == b""
@@ -154,7 +183,9 @@ def from_file(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run it with a file as stdin."""
     with source.open() as file:
-        return subprocess.run(command, stdin=file, capture_output=True, preexec_fn=before, check=False)
+        return subprocess.run(
+            command, stdin=file, capture_output=True, preexec_fn=before, check=False
+        )
 
 
 def words(count: int) -> str:
@@ -165,11 +196,26 @@ def words(count: int) -> str:
 def test_a_killed_translation_goes_on_where_it_stopped(trained: RunDir, tmp_path: Path) -> None:
     source, output, part = tmp_path / "in.en", tmp_path / "out.zh", tmp_path / "out.zh.part"
     source.write_text(words(4100))
-    command = [*NMT, "translate", "-m", str(trained.path), "--beam-size", "1", "-q", "--output", str(output)]
-    translator = load_translator(load_config(trained.config, ["search.method=greedy", "search.beam_size=1"]), trained)
+    command = [
+        *NMT,
+        "translate",
+        "-m",
+        str(trained.path),
+        "--beam-size",
+        "1",
+        "-q",
+        "--output",
+        str(output),
+    ]
+    translator = load_translator(
+        load_config(trained.config, ["search.method=greedy", "search.beam_size=1"]), trained
+    )
     with source.open() as file:
         process = subprocess.Popen(command, stdin=file)
-    while not (part / "done.json").exists() or json.loads((part / "done.json").read_text())["lines"] < 2000:
+    while (
+        not (part / "done.json").exists()
+        or json.loads((part / "done.json").read_text())["lines"] < 2000
+    ):
         time.sleep(0.005)
     process.kill()
     process.wait()
@@ -179,19 +225,28 @@ def test_a_killed_translation_goes_on_where_it_stopped(trained: RunDir, tmp_path
     with (part / "text").open("ab") as torn:
         torn.write("半".encode()[:2])  # what a write that was cut off may leave
     assert from_file([*command, "--resume"], source).returncode == 0
-    straight = [t.text for window in windows(words(4100).split("\n")[:-1]) for t in translator.translate(window)]
+    straight = [
+        t.text
+        for window in windows(words(4100).split("\n")[:-1])
+        for t in translator.translate(window)
+    ]
     assert output.read_text(encoding="utf-8").split("\n")[:-1] == straight
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "out.zh"]
 
 
 def half_done(output: Path) -> None:
     """Two of an input's lines translated, then an interrupt."""
-    with suppress(KeyboardInterrupt), unfinished(output, "this model", resume=False, overwrite=False) as part:
+    with (
+        suppress(KeyboardInterrupt),
+        unfinished(output, "this model", resume=False, overwrite=False) as part,
+    ):
         part.append(["one", "two"], "一\n二\n")
         raise KeyboardInterrupt
 
 
-def go_on(output: Path, lines: list[str], made_with: str = "this model", overwrite: bool = False) -> list[str]:
+def go_on(
+    output: Path, lines: list[str], made_with: str = "this model", overwrite: bool = False
+) -> list[str]:
     """What is left to translate, once it is translated."""
     with unfinished(output, made_with, not overwrite, overwrite) as part:
         left = list(part.remaining(lines))
@@ -202,8 +257,13 @@ def go_on(output: Path, lines: list[str], made_with: str = "this model", overwri
 def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     half_done(output)
-    told = r"out\.zh\.part: 2 lines are translated already; go on with --resume, or --overwrite them"
-    with pytest.raises(ConfigError, match=told), unfinished(output, "this model", resume=False, overwrite=False):
+    told = (
+        r"out\.zh\.part: 2 lines are translated already; go on with --resume, or --overwrite them"
+    )
+    with (
+        pytest.raises(ConfigError, match=told),
+        unfinished(output, "this model", resume=False, overwrite=False),
+    ):
         pass
     assert go_on(output, ["one", "two", "three"]) == ["three"]
     assert output.read_text(encoding="utf-8") == "一\n二\nthree!\n"
@@ -212,9 +272,24 @@ def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "made_with", "error", "message"),
     [
-        (["one"], "this model", DataError, "the translations of 2 lines, but the input has 1; give the same again"),
-        (["one", "zwei", "three"], "this model", DataError, "the translations of other lines; give the same input"),
-        (["one", "two", "three"], "another", ConfigError, "made with another model, search or format"),
+        (
+            ["one"],
+            "this model",
+            DataError,
+            "the translations of 2 lines, but the input has 1; give the same again",
+        ),
+        (
+            ["one", "zwei", "three"],
+            "this model",
+            DataError,
+            "the translations of other lines; give the same input",
+        ),
+        (
+            ["one", "two", "three"],
+            "another",
+            ConfigError,
+            "made with another model, search or format",
+        ),
     ],
 )
 def test_what_does_not_belong_together_is_not_mixed(
@@ -272,7 +347,9 @@ def test_a_full_disk_keeps_what_was_done(trained: RunDir, tmp_path: Path) -> Non
         "--resume",
     ]
     room = 16_000  # bytes: the first window takes 14,000, the second 9,500
-    full = from_file(command, source, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+    full = from_file(
+        command, source, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    )
     told = f"nmt: {output}.part: cannot be written (File too large); mend that, then go on with --resume\n"
     assert (full.returncode, full.stderr.decode()) == (1, told)
     assert json.loads((tmp_path / "out.zh.part" / "done.json").read_text())["lines"] == 2000

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from nmt import checkpoint
 from nmt.cli import app
-from nmt.config import Config
+from nmt.config.schema import Config
 from nmt.corpus.batching import Batch, collate
 from nmt.errors import UserError
 from nmt.run_dir import RunDir
@@ -47,7 +47,9 @@ def test_a_training_that_fails_names_its_last_good_checkpoint_and_goes_on_from_i
     rate: str, every: int, told: str, corpus: Path, tmp_path: Path
 ) -> None:
     run = train(tiny_config(corpus, tmp_path / "run"))
-    common = settings(corpus, run.path, f"train.save_every={every}", "train.validate_every=60", "train.average=0")
+    common = settings(
+        corpus, run.path, f"train.save_every={every}", "train.validate_every=60", "train.average=0"
+    )
     failed = nmt_train(*common, "train.updates=1000", f"train.peak_lr={rate}")
     assert failed.exit_code == 1
     last = failed.stderr.splitlines()[-1]
@@ -60,8 +62,12 @@ def test_a_training_that_fails_names_its_last_good_checkpoint_and_goes_on_from_i
     assert f"resuming after update {int(good.name.removeprefix('step-'))}\n" in mended.stderr
 
 
-def test_a_training_that_fails_from_the_start_says_so_and_leaves_no_checkpoint(corpus: Path, tmp_path: Path) -> None:
-    failed = nmt_train(*settings(corpus, tmp_path / "run", "train.peak_lr=1e30", "train.save_every=1"))
+def test_a_training_that_fails_from_the_start_says_so_and_leaves_no_checkpoint(
+    corpus: Path, tmp_path: Path
+) -> None:
+    failed = nmt_train(
+        *settings(corpus, tmp_path / "run", "train.peak_lr=1e30", "train.save_every=1")
+    )
     assert failed.exit_code == 1
     good = RunDir(tmp_path / "run").steps()
     assert len(good) <= 1  # what the first update began with was sound
@@ -97,7 +103,9 @@ def some_trainer(config: Config) -> tuple[Trainer, list[Batch], int]:
     return trainer, sorted(batches, key=lambda batch: len(batch.src)), tokens
 
 
-def gradients(trainer: Trainer, batches: list[Batch], tokens: int) -> tuple[float, dict[str, torch.Tensor]]:
+def gradients(
+    trainer: Trainer, batches: list[Batch], tokens: int
+) -> tuple[float, dict[str, torch.Tensor]]:
     """The loss and the gradients of an update."""
     seen: dict[str, torch.Tensor] = {}
     named = list(trainer.model.named_parameters())
@@ -132,11 +140,15 @@ def limit(pairs: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_a_batch_too_large_for_the_memory_is_split_and_gives_the_same_gradient(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = tiny_config(corpus, tmp_path / "run", "train.accumulate=4", "train.label_smoothing=0.1")
+    config = tiny_config(
+        corpus, tmp_path / "run", "train.accumulate=4", "train.label_smoothing=0.1"
+    )
     loss, whole = gradients(*some_trainer(config))
     trainer, batches, tokens = some_trainer(config)
     fewest, most = len(batches[0].src), len(batches[-1].src)
-    fitted = limit(fewest, monkeypatch)  # some of the gradient is there when there is no memory for the rest
+    fitted = limit(
+        fewest, monkeypatch
+    )  # some of the gradient is there when there is no memory for the rest
     split_loss, split = gradients(trainer, batches, tokens)
     assert split_loss == pytest.approx(loss, rel=1e-6)
     assert split.keys() == whole.keys()
@@ -146,9 +158,14 @@ def test_a_batch_too_large_for_the_memory_is_split_and_gives_the_same_gradient(
 
 
 def test_the_size_that_fits_is_remembered_also_by_those_who_resume(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    straight, config = (tiny_config(corpus, tmp_path / name, "model.dropout=0.1") for name in ("straight", "run"))
+    straight, config = (
+        tiny_config(corpus, tmp_path / name, "model.dropout=0.1") for name in ("straight", "run")
+    )
     with monkeypatch.context() as patch:
         limit(9, patch)
         train(straight)
@@ -160,7 +177,9 @@ def test_the_size_that_fits_is_remembered_also_by_those_who_resume(
     assert outcome(run) == outcome(RunDir(tmp_path / "straight"))
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="how much memory there is, is asked of Linux")
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="how much memory there is, is asked of Linux"
+)
 def test_memory_that_is_really_short_is_made_do_with(corpus: Path, tmp_path: Path) -> None:
     trainer, _, _ = some_trainer(tiny_config(corpus, tmp_path / "run"))
     pairs = [trainer.corpus[i] for i in range(len(trainer.corpus))] * 20
@@ -182,7 +201,10 @@ def test_a_single_pair_too_large_for_the_memory_is_named_by_its_size(
 ) -> None:
     trainer, batches, tokens = some_trainer(tiny_config(corpus, tmp_path / "run"))
     limit(0, monkeypatch)
-    with pytest.raises(UserError, match=r"a single pair of \d+ tokens is too large for the memory; lower model.max_l"):
+    with pytest.raises(
+        UserError,
+        match=r"a single pair of \d+ tokens is too large for the memory; lower model.max_l",
+    ):
         trainer.updater.apply(1, batches, tokens)
 
 
@@ -208,21 +230,35 @@ def test_a_line_of_a_hundred_thousand_tokens_is_left_out_and_counted(
     tokenizer: str, filters: bool, tmp_path: Path
 ) -> None:
     corpus = write(tmp_path / "corpus", train=[*FEW, HUGE, *FEW], dev=FEW[:1], test=FEW[:1])
-    shape = (f"prepare.filters={filters}".lower(), f"tgt.tokenizer={tokenizer}", "train.updates=2", "train.average=0")
+    shape = (
+        f"prepare.filters={filters}".lower(),
+        f"tgt.tokenizer={tokenizer}",
+        "train.updates=2",
+        "train.average=0",
+    )
     done = nmt_train(*settings(corpus, tmp_path / "run", *shape))
     assert done.exit_code == 0, done.output
-    told = "too_long 1" if filters else "1 pairs are empty or longer than model.max_length and are left out"
+    told = (
+        "too_long 1"
+        if filters
+        else "1 pairs are empty or longer than model.max_length and are left out"
+    )
     assert told in done.stderr
 
 
 @pytest.mark.parametrize("pairs", [[FEW[0]] * 50, FEW[:1]], ids=["only duplicates", "one pair"])
-def test_a_corpus_that_comes_down_to_one_pair_is_trained_on(pairs: list[tuple[str, str]], tmp_path: Path) -> None:
+def test_a_corpus_that_comes_down_to_one_pair_is_trained_on(
+    pairs: list[tuple[str, str]], tmp_path: Path
+) -> None:
     corpus = write(tmp_path / "corpus", train=pairs)
     done = nmt_train(*settings(corpus, tmp_path / "run"))
     assert done.exit_code == 0, done.output
     assert "train 1 pairs, dev 0 pairs" in done.stderr
     assert "no validation, no early stopping; the last checkpoint counts as the best" in done.stderr
-    assert checkpoint.best(RunDir(tmp_path / "run")) == tmp_path / "run" / "checkpoints" / "step-00000020"
+    assert (
+        checkpoint.best(RunDir(tmp_path / "run"))
+        == tmp_path / "run" / "checkpoints" / "step-00000020"
+    )
 
 
 @pytest.mark.parametrize(
@@ -230,9 +266,14 @@ def test_a_corpus_that_comes_down_to_one_pair_is_trained_on(pairs: list[tuple[st
     [[("", ""), (" ", "\t")], [("one " * 40, "一" * 40)]],
     ids=["blank", "longer than the model"],
 )
-def test_a_dev_set_of_which_nothing_is_left_counts_as_empty(dev: list[tuple[str, str]], tmp_path: Path) -> None:
+def test_a_dev_set_of_which_nothing_is_left_counts_as_empty(
+    dev: list[tuple[str, str]], tmp_path: Path
+) -> None:
     corpus = write(tmp_path / "corpus", train=FEW, dev=dev, test=FEW[:1])
     done = nmt_train(*settings(corpus, tmp_path / "run", "train.patience=1"))
     assert done.exit_code == 0, done.output
     assert "dev is empty, or none of its pairs fits the model: no validation" in done.stderr
-    assert checkpoint.best(RunDir(tmp_path / "run")) == tmp_path / "run" / "checkpoints" / "step-00000020"
+    assert (
+        checkpoint.best(RunDir(tmp_path / "run"))
+        == tmp_path / "run" / "checkpoints" / "step-00000020"
+    )

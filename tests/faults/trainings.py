@@ -24,10 +24,16 @@ def settings(corpus: Path, run: Path, *more: str) -> list[str]:
 
 
 @contextmanager
-def training(folder: Path, arguments: list[str], **environment: str) -> Iterator[subprocess.Popen[str]]:
+def training(
+    folder: Path, arguments: list[str], **environment: str
+) -> Iterator[subprocess.Popen[str]]:
     """`nmt train` at work, its stderr a pipe; it does not outlive the test."""
     process = subprocess.Popen(
-        [*NMT, "train", *arguments], cwd=folder, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT | environment
+        [*NMT, "train", *arguments],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT | environment,
     )
     try:
         yield process
@@ -67,5 +73,12 @@ def outcome(run: RunDir) -> dict[str, Any]:
     del progress["seconds"]
     best = checkpoint.best(run)
     scores = None if best is None else checkpoint.read_meta(best).scores
-    files = [last / checkpoint.WEIGHTS, last / checkpoint.TRAINING, run.best, *run.validation.iterdir()]
-    return {"progress": progress, "scores": scores} | {str(f.relative_to(run.path)): f.read_bytes() for f in files}
+    files = [
+        last / checkpoint.WEIGHTS,
+        last / checkpoint.TRAINING,
+        run.best,
+        *run.validation.iterdir(),
+    ]
+    return {"progress": progress, "scores": scores} | {
+        str(f.relative_to(run.path)): f.read_bytes() for f in files
+    }

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch_twin import build, random_batch, tiny
 
-from nmt.model.attention import Attend, bias_of
 from nmt.model.attention_maps import attention_maps, attention_weights
+from nmt.model.kernels.attention import Attend, bias_of
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
 
@@ -18,13 +18,18 @@ def model() -> Transformer:
 
 
 def test_attention_weights_are_a_softmax_written_out():
-    q, k = torch.randn(1, 1, 2, 4, dtype=torch.float64), torch.randn(1, 1, 3, 4, dtype=torch.float64)
+    q, k = (
+        torch.randn(1, 1, 2, 4, dtype=torch.float64),
+        torch.randn(1, 1, 3, 4, dtype=torch.float64),
+    )
     mask = torch.tensor([[True, True, False], [True, True, True]])
     for i in range(2):
         seen = [j for j in range(3) if mask[i, j]]
         powers = [math.exp(float(q[0, 0, i] @ k[0, 0, j]) / 2) for j in seen]  # √4
         expected = [powers[seen.index(j)] / sum(powers) if j in seen else 0.0 for j in range(3)]
-        assert attention_weights(q, k, bias_of(mask, q.dtype))[0, 0, i].tolist() == pytest.approx(expected, abs=1e-14)
+        assert attention_weights(q, k, bias_of(mask, q.dtype))[0, 0, i].tolist() == pytest.approx(
+            expected, abs=1e-14
+        )
 
 
 def test_there_is_a_map_for_every_layer_sentence_and_head(model):
@@ -37,7 +42,9 @@ def test_there_is_a_map_for_every_layer_sentence_and_head(model):
 def test_every_row_sums_to_one(model):
     maps = attention_maps(model, *random_batch(LENGTHS))
     for weights in (maps.encoder, maps.decoder, maps.cross):
-        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1], dtype=torch.float64))
+        torch.testing.assert_close(
+            weights.sum(-1), torch.ones(weights.shape[:-1], dtype=torch.float64)
+        )
         assert (weights >= 0).all()
 
 
@@ -63,7 +70,10 @@ def test_weights_times_values_are_what_attention_gave_in_the_fast_path(model):
     """Layer by layer, against what fused attention computed in a run without maps."""
     calls: list[tuple[torch.Tensor, torch.Tensor]] = []
     attends = [module for module in model.modules() if isinstance(module, Attend)]
-    handles = [a.register_forward_hook(lambda _, given, out: calls.append((given[2], out))) for a in attends]
+    handles = [
+        a.register_forward_hook(lambda _, given, out: calls.append((given[2], out)))
+        for a in attends
+    ]
     src, tgt_in = random_batch(LENGTHS)
     with torch.no_grad():
         model(src, tgt_in)
@@ -80,7 +90,9 @@ def test_weights_times_values_are_what_attention_gave_in_the_fast_path(model):
 
 def test_a_model_that_looks_by_content_is_seen_to_align():
     """Queries and keys are the bare embeddings here: each target word must find its source word."""
-    config = tiny(encoder_layers=1, decoder_layers=1, heads=1, scale="none", tie_embeddings="all", norm="post")
+    config = tiny(
+        encoder_layers=1, decoder_layers=1, heads=1, scale="none", tie_embeddings="all", norm="post"
+    )
     model = build(config, 23, 23)
     with torch.no_grad():
         for parameter in model.parameters():

@@ -11,7 +11,13 @@ CPU, GPU, APPLE = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 def machine(monkeypatch):
     """A machine that has what it is told to have."""
 
-    def have(gpus: int = 0, apple: bool = False, gpu_bf16: bool = False, amx: bool = False, avx: bool = False):
+    def have(
+        gpus: int = 0,
+        apple: bool = False,
+        gpu_bf16: bool = False,
+        amx: bool = False,
+        avx: bool = False,
+    ):
         monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: gpu_bf16)
@@ -35,7 +41,9 @@ def machine(monkeypatch):
         ({"apple": True}, "mps", "mps"),
     ],
 )
-def test_a_device_is_the_one_that_is_named_and_auto_the_fastest_there_is(has, name, expected, machine):
+def test_a_device_is_the_one_that_is_named_and_auto_the_fastest_there_is(
+    has, name, expected, machine
+):
     machine(**has)
     assert resolve_device(name) == torch.device(expected)
 
@@ -79,12 +87,15 @@ def test_a_named_precision_is_kept(name, device):
 
 def test_half_precision_needs_a_gpu():
     assert resolve_precision("fp16", GPU) == "fp16"
-    with pytest.raises(ConfigError, match="precision=fp16 needs a CUDA GPU; on cpu use precision=auto"):
+    with pytest.raises(
+        ConfigError, match="precision=fp16 needs a CUDA GPU; on cpu use precision=auto"
+    ):
         resolve_precision("fp16", CPU)
 
 
 @pytest.mark.parametrize(
-    ("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.bfloat16), ("fp16", torch.float16)]
+    ("precision", "dtype"),
+    [("fp32", torch.float32), ("bf16", torch.bfloat16), ("fp16", torch.float16)],
 )
 def test_a_precision_is_torchs_dtype_of_that_name(precision, dtype):
     assert dtype_of(precision) == dtype

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_twin import build, random_batch, twin_logits
 
-from nmt.config import Config, load_config
+from nmt.config.load import load_config
+from nmt.config.schema import Config
 from nmt.corpus.batching import collate
 from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
@@ -20,12 +21,20 @@ from nmt.train.update import learning_rate, make_optimizer
 from nmt.translate.search import sample
 
 PAPER = Path(__file__).parents[2] / "configs" / "vaswani2017.yaml"
-BIG = ["model.d_model=1024", "model.heads=16", "model.d_ff=4096", "model.dropout=0.3", "train.updates=300000"]
+BIG = [
+    "model.d_model=1024",
+    "model.heads=16",
+    "model.d_ff=4096",
+    "model.dropout=0.3",
+    "train.updates=300000",
+]
 JADORE = """
 model: {norm: post, bias: feed_forward, embedding_norm: true, tie_embeddings: target, max_length: 200}
 train: {schedule: noam, peak_lr: 2.0, warmup: 4000, optimizer: adam, clip_norm: 0}
 """
-JADORE_SHARED = "shared_vocab: true" + JADORE.replace("target", "all").replace("bias:", "scale: output, bias:")
+JADORE_SHARED = "shared_vocab: true" + JADORE.replace("target", "all").replace(
+    "bias:", "scale: output, bias:"
+)
 ANNOTATED = """
 model: {norm: pre, tie_embeddings: none, output_bias: true}
 train: {schedule: noam, peak_lr: 1.0, warmup: 3000, optimizer: adam, label_smoothing: 0.1}
@@ -57,7 +66,13 @@ SYSTEMS = {
     "components, sinusoidal": COMPONENTS_SINUSOIDAL,
 }
 SMALL = [
-    *("model.d_model=16", "model.heads=4", "model.d_ff=24", "model.max_length=20", "model.dropout=0"),
+    *(
+        "model.d_model=16",
+        "model.heads=4",
+        "model.d_ff=24",
+        "model.max_length=20",
+        "model.dropout=0",
+    ),
     *("model.encoder_layers=2", "model.decoder_layers=2"),
 ]
 
@@ -117,7 +132,11 @@ def test_the_papers_models_have_its_sizes(overrides, d, ff, heads, dropout, mill
 
 def test_the_papers_model_ties_three_ways_and_scales_the_embedding(tmp_path):
     model = Transformer(load_config(PAPER, SMALL).model, 30, 30)
-    assert model.src_embedding.tokens.weight is model.tgt_embedding.tokens.weight is model.output.weight
+    assert (
+        model.src_embedding.tokens.weight
+        is model.tgt_embedding.tokens.weight
+        is model.output.weight
+    )
     embedded = model.src_embedding.eval()(torch.tensor([[5]]), torch.float32)[0, 0]
     position_0 = torch.tensor([0.0, 1.0] * 8)  # sin 0, cos 0
     torch.testing.assert_close(embedded, 4.0 * model.output.weight[5] + position_0)  # √16
@@ -134,7 +153,9 @@ def test_the_papers_optimizer_is_adam_with_its_constants():
     train = load_config(PAPER).train
     optimizer = make_optimizer(train, nn.Linear(2, 2))
     assert type(optimizer) is torch.optim.Adam
-    assert {(*group["betas"], group["eps"]) for group in optimizer.param_groups} == {(0.9, 0.98, 1e-9)}
+    assert {(*group["betas"], group["eps"]) for group in optimizer.param_groups} == {
+        (0.9, 0.98, 1e-9)
+    }
 
 
 def test_label_smoothing_is_cross_entropy_against_the_smoothed_distribution(tmp_path):
@@ -168,7 +189,9 @@ def jadores_parameters(d: int, ff: int, layers: int, src: int, tgt: int, shared:
     return tgt * d + (0 if shared else src * d) + stack + 2 * norm
 
 
-@pytest.mark.parametrize(("system", "shared"), [(JADORE, False), (JADORE_SHARED, True)], ids=["apart", "shared"])
+@pytest.mark.parametrize(
+    ("system", "shared"), [(JADORE, False), (JADORE_SHARED, True)], ids=["apart", "shared"]
+)
 def test_jadores_model_has_its_parameters(system, shared, tmp_path):
     config = load(system, tmp_path)
     tokens = (9521, 9521) if shared else (9521, 7853)
@@ -201,7 +224,11 @@ def test_the_annotated_transformer_has_its_parameters(tmp_path):
 
 
 def test_chinese_nmt_is_the_same_model_over_32000_subwords_a_side(tmp_path):
-    overrides = [f"{side}.{key}" for side in ("src", "tgt") for key in ("tokenizer=sentencepiece", "vocab_size=32000")]
+    overrides = [
+        f"{side}.{key}"
+        for side in ("src", "tgt")
+        for key in ("tokenizer=sentencepiece", "vocab_size=32000")
+    ]
     config = load(ANNOTATED, tmp_path, *overrides, "train.label_smoothing=0", "search.beam_size=3")
     assert parameters(config, 32000, 32000) == annotated_parameters(512, 2048, 6, 32000, 32000)
 
@@ -227,7 +254,9 @@ def test_the_nano_model_has_no_bias_at_all(tmp_path):
 def test_off_the_cpu_attention_is_the_fused_kernel(tmp_path, monkeypatch):
     model = build(load(NANO, tmp_path, *SMALL).model, 23, 23).to("meta")
     calls, fused = [], F.scaled_dot_product_attention
-    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: (calls.append(1), fused(*a, **k))[1])
+    monkeypatch.setattr(
+        F, "scaled_dot_product_attention", lambda *a, **k: (calls.append(1), fused(*a, **k))[1]
+    )
     model(*(ids.to("meta") for ids in random_batch([(3, 4)])))
     assert len(calls) == 2 + 2 * 2
 
@@ -271,7 +300,9 @@ def test_sampling_draws_from_the_top_k_at_the_temperature(tmp_path):
     assert set(drawn) == {4, 5}
     powers = [p ** (1 / 0.8) for p in (0.5, 0.3)]
     expected = powers[0] / sum(powers)
-    assert drawn[4] / 4000 == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 4000))
+    assert drawn[4] / 4000 == pytest.approx(
+        expected, abs=4 * math.sqrt(expected * (1 - expected) / 4000)
+    )
 
 
 # --- 5. a component tutorial ---

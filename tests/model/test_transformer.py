@@ -16,7 +16,7 @@ from torch_twin import (
     twin_logits,
 )
 
-from nmt.model.attention import bias_of
+from nmt.model.kernels.attention import bias_of
 from nmt.model.transformer import (
     CrossAttention,
     FeedForward,
@@ -32,12 +32,19 @@ VARIANTS = [
     pytest.param(tiny(norm="post", final_norm=True), id="post-norm with a final norm"),
     pytest.param(tiny(final_norm=False), id="pre-norm without a final norm"),
     pytest.param(tiny(activation="gelu", bias="none"), id="gelu, no biases"),
-    pytest.param(tiny(bias="feed_forward", norm="post", embedding_norm=True), id="biases in feed-forward only"),
+    pytest.param(
+        tiny(bias="feed_forward", norm="post", embedding_norm=True),
+        id="biases in feed-forward only",
+    ),
     pytest.param(tiny(positions="learned", scale="none"), id="learned positions"),
-    pytest.param(tiny(tie_embeddings="none", output_bias=True, scale="output"), id="untied, output bias"),
+    pytest.param(
+        tiny(tie_embeddings="none", output_bias=True, scale="output"), id="untied, output bias"
+    ),
 ]
 GATED = pytest.param(tiny(activation="swiglu"), id="swiglu")
-FAR_APART = [pytest.param(config, id=name) for name, config in (("pre", tiny()), ("post", tiny(norm="post")))]
+FAR_APART = [
+    pytest.param(config, id=name) for name, config in (("pre", tiny()), ("post", tiny(norm="post")))
+]
 LENGTHS = [(6, 5), (3, 7), (1, 1), (4, 2)]
 
 
@@ -60,7 +67,10 @@ def _no_gradients():
 def test_an_encoder_layer_is_torchs_with_the_same_weights(norm, activation, bias):
     config = tiny(norm=norm, activation=activation, bias=bias)
     layer = build(config).encoder[0]
-    x, padding = torch.randn(3, 6, config.d_model, dtype=torch.float64), torch.zeros(3, 6, dtype=torch.bool)
+    x, padding = (
+        torch.randn(3, 6, config.d_model, dtype=torch.float64),
+        torch.zeros(3, 6, dtype=torch.bool),
+    )
     padding[1, 4:] = True
     ours = layer(x, bias_of(~padding[:, None, None, :], x.dtype))
     exactly(ours, encoder_twin(layer, config).train()(x, src_key_padding_mask=padding))
@@ -77,7 +87,9 @@ def test_a_decoder_layer_is_torchs_with_the_same_weights(norm, activation, bias)
     memory, x = (torch.randn(3, n, config.d_model, dtype=torch.float64) for n in (5, 4))
     layer, past = model.decoder[0], torch.ones(4, 4, dtype=torch.bool).tril()
     ours = layer(x, bias_of(past, x.dtype), layer.cross.memory(memory), cache)
-    theirs = decoder_twin(layer, config)(x, memory, tgt_mask=~past, memory_key_padding_mask=src == PAD)
+    theirs = decoder_twin(layer, config)(
+        x, memory, tgt_mask=~past, memory_key_padding_mask=src == PAD
+    )
     exactly(ours, theirs)
 
 
@@ -168,9 +180,13 @@ def test_decoding_in_pieces_is_decoding_the_whole(pieces):
     exactly(torch.cat(parts, dim=1), model(src, tgt_in))
 
 
-def one_by_one(model: Transformer, sources: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
+def one_by_one(
+    model: Transformer, sources: list[torch.Tensor], paths: torch.Tensor
+) -> torch.Tensor:
     """The logits after each path, every row decoded alone and whole: no cache, no beams, no padding."""
-    return torch.stack([model(src[None], path[None])[0, -1] for src, path in zip(sources, paths, strict=True)])
+    return torch.stack(
+        [model(src[None], path[None])[0, -1] for src, path in zip(sources, paths, strict=True)]
+    )
 
 
 @given(st.data())
@@ -253,14 +269,18 @@ def test_every_source_token_matters_to_every_position():
 
 
 def test_positions_are_the_papers_formula():
-    torch.testing.assert_close(sinusoids(50, 12).double(), formula_sinusoids(50, 12), rtol=0, atol=1e-7)
+    torch.testing.assert_close(
+        sinusoids(50, 12).double(), formula_sinusoids(50, 12), rtol=0, atol=1e-7
+    )
 
 
 def test_positions_of_a_fixed_distance_are_a_rotation():
     table = sinusoids(40, 16).double()
     products = table[:-7] @ table[7:].T
     exactly_on_distance = products.diagonal()
-    torch.testing.assert_close(exactly_on_distance, exactly_on_distance[:1].expand(33), rtol=0, atol=1e-6)
+    torch.testing.assert_close(
+        exactly_on_distance, exactly_on_distance[:1].expand(33), rtol=0, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -293,10 +313,15 @@ def matrices(model: nn.Module) -> dict[str, torch.Tensor]:
     found = {}
     for name, module in model.named_modules():
         if isinstance(module, SelfAttention):
-            found |= {f"{name}.{part}": w for part, w in zip("qkv", module.qkv.weight.chunk(3), strict=True)}
+            found |= {
+                f"{name}.{part}": w
+                for part, w in zip("qkv", module.qkv.weight.chunk(3), strict=True)
+            }
             found[f"{name}.out"] = module.out.weight
         elif isinstance(module, CrossAttention):
-            found |= {f"{name}.{part}": w for part, w in zip("kv", module.kv.weight.chunk(2), strict=True)}
+            found |= {
+                f"{name}.{part}": w for part, w in zip("kv", module.kv.weight.chunk(2), strict=True)
+            }
             found |= {f"{name}.q": module.q.weight, f"{name}.out": module.out.weight}
         elif isinstance(module, FeedForward):
             inner = module.inner.weight.chunk(2 if module.gated else 1)
@@ -376,7 +401,9 @@ def test_all_parameters_but_embeddings_and_positions_can_be_had_in_another_dtype
     narrow = model.in_dtype(torch.bfloat16)
     assert {tensor.dtype for tensor in narrow.values()} == {torch.bfloat16}
     names = {name for name, _ in model.named_parameters()}
-    assert names - narrow.keys() == {name for name in names if "tokens" in name or "positions" in name}
+    assert names - narrow.keys() == {
+        name for name in names if "tokens" in name or "positions" in name
+    }
     assert ("output.weight" in narrow) == (tie == "none")
     assert model.bfloat16().dtype == torch.bfloat16
 

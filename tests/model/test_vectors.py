@@ -36,7 +36,13 @@ def write(tmp_path):
         "the 9 9 9\r\ntea 1 2 3\r\n茶 -1e-2 0 5\r\n",
         "the 9 9 9\n\u2028 8 8 8\n\x85 7 7 7\ntea 1 2 3\n茶 -1e-2 0 5\n",
     ],
-    ids=["GloVe", "word2vec with a header", "trailing spaces", "CRLF", "tokens that some take for line ends"],
+    ids=[
+        "GloVe",
+        "word2vec with a header",
+        "trailing spaces",
+        "CRLF",
+        "tokens that some take for line ends",
+    ],
 )
 def test_known_tokens_take_their_vectors_and_the_others_keep_their_start(text, write, embedding):
     start = embedding.weight.detach().clone()
@@ -48,7 +54,12 @@ def test_known_tokens_take_their_vectors_and_the_others_keep_their_start(text, w
 
 
 def test_a_token_that_holds_spaces_is_read_whole(write, embedding):
-    assert read_vectors(write("the 9 9 9\nx 9 9 9\na b 1 2 3\na b c 4 5 6\n. . . 7 8 9\n"), VOCAB, embedding) == 1
+    assert (
+        read_vectors(
+            write("the 9 9 9\nx 9 9 9\na b 1 2 3\na b c 4 5 6\n. . . 7 8 9\n"), VOCAB, embedding
+        )
+        == 1
+    )
     assert embedding.weight[5].tolist() == [1, 2, 3]
 
 
@@ -99,4 +110,6 @@ def test_without_vectors_nothing_happens():
     model = Transformer(tiny(), len(VOCAB), len(VOCAB))
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     put_vectors(model, tiny(), VOCAB, VOCAB)
-    assert all(torch.equal(p, before[name]) and p.requires_grad for name, p in model.named_parameters())
+    assert all(
+        torch.equal(p, before[name]) and p.requires_grad for name, p in model.named_parameters()
+    )

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from nmt.config import ModelConfig
+from nmt.config.schema import ModelConfig
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, PAD
 
@@ -23,7 +23,9 @@ def tiny(**changes: object) -> ModelConfig:
     return ModelConfig.model_validate({**shape, "dropout": 0.0, **changes})
 
 
-def build(config: ModelConfig, src_tokens: int = 19, tgt_tokens: int = 23, seed: int = 1) -> Transformer:
+def build(
+    config: ModelConfig, src_tokens: int = 19, tgt_tokens: int = 23, seed: int = 1
+) -> Transformer:
     """A float64 model in which no parameter is 0 or 1 by habit, so that a forgotten one shows."""
     torch.manual_seed(seed)
     model = Transformer(config, src_tokens, tgt_tokens).double().eval()
@@ -33,7 +35,9 @@ def build(config: ModelConfig, src_tokens: int = 19, tgt_tokens: int = 23, seed:
     return model
 
 
-def random_batch(lengths: list[tuple[int, int]], seed: int = 2, tokens: int = 19) -> tuple[Tensor, Tensor]:
+def random_batch(
+    lengths: list[tuple[int, int]], seed: int = 2, tokens: int = 19
+) -> tuple[Tensor, Tensor]:
     """Source and target-in of these lengths, padded on the right."""
     chance = torch.Generator().manual_seed(seed)
     src = torch.full((len(lengths), max(s for s, _ in lengths)), PAD)
@@ -67,7 +71,9 @@ def decoder_twin(layer: nn.Module, config: ModelConfig) -> nn.TransformerDecoder
     twin = nn.TransformerDecoderLayer(**_arguments(config))
     _copy_attention(twin.self_attn, [layer.attention.qkv], layer.attention.out)
     _copy_attention(twin.multihead_attn, [layer.cross.q, layer.cross.kv], layer.cross.out)
-    _copy_rest(twin, layer, [layer.attention_residual, layer.cross_residual, layer.feed_forward_residual])
+    _copy_rest(
+        twin, layer, [layer.attention_residual, layer.cross_residual, layer.feed_forward_residual]
+    )
     return twin.eval()
 
 

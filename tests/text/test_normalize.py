@@ -9,7 +9,9 @@ from nmt.text.normalize import normalize
 NASTY = st.text(
     st.one_of(
         st.characters(exclude_categories=["Cs"]),
-        st.sampled_from("\u200b\u00ad\ufeff\u2028\u2029\x85\x0b\x0c\x1c\u3000\u00a0 \t▁‘’“”e\u0301\u0308茶，\u200d"),
+        st.sampled_from(
+            "\u200b\u00ad\ufeff\u2028\u2029\x85\x0b\x0c\x1c\u3000\u00a0 \t▁‘’“”e\u0301\u0308茶，\u200d"
+        ),
     )
 )
 LANGUAGES = st.sampled_from(["zh", "en", "de"])

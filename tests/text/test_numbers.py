@@ -7,16 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.text.numbers import Number, chinese, english
+from nmt.text.chinese_numbers import chinese
+from nmt.text.english_numbers import english
+from nmt.text.numbers import Number
 
 
 def readings(numbers: list[Number]) -> set[Decimal]:
-    return {value for number in numbers for part in (number, *number.parts) for value in part.values}
+    return {
+        value for number in numbers for part in (number, *number.parts) for value in part.values
+    }
 
 
 def first(numbers: list[Number], digits: bool = True) -> list[float]:
     """The likeliest meaning of each number in digits (or else in words)."""
-    return [float(number.values[0]) for number in numbers if number.digits == digits and number.values]
+    return [
+        float(number.values[0]) for number in numbers if number.digits == digits and number.values
+    ]
 
 
 ENGLISH_DIGITS = [
@@ -151,13 +157,17 @@ def test_chinese_says(text: str, expected: float) -> None:
     assert Decimal(str(expected)) in readings(chinese(text))
 
 
-@pytest.mark.parametrize("text", ["下午三点", "百分之三十", "一半", "翻倍", "长 10 英里（约 16 公里）"])
+@pytest.mark.parametrize(
+    "text", ["下午三点", "百分之三十", "一半", "翻倍", "长 10 英里（约 16 公里）"]
+)
 def test_what_the_source_need_not_have_in_digits(text: str) -> None:
     assert 16 not in first(chinese(text))
     assert first(chinese(text.replace("10", ""))) == []
 
 
-@pytest.mark.parametrize("text", ["亿利公司", "万科", "半岛"[1:], "Chapter", "maybe", "march on", "千米"[1:]])
+@pytest.mark.parametrize(
+    "text", ["亿利公司", "万科", "半岛"[1:], "Chapter", "maybe", "march on", "千米"[1:]]
+)
 def test_no_number_is_seen_in(text: str) -> None:
     assert first(chinese(text), digits=False) == []
     assert first(english(text)) == []
@@ -192,10 +202,19 @@ def numeral(n: int) -> str:
 
 def written(n: int) -> list[str]:
     """The ways of writing n in Chinese."""
-    ways = [str(n), f"{n:,}", numeral(n), numeral(n).replace("二千", "两千").replace("二万", "两万")]
-    ways.append("".join("〇一二三四五六七八九"[int(digit)] for digit in str(n)) if n > 9 else numeral(n))
+    ways = [
+        str(n),
+        f"{n:,}",
+        numeral(n),
+        numeral(n).replace("二千", "两千").replace("二万", "两万"),
+    ]
+    ways.append(
+        "".join("〇一二三四五六七八九"[int(digit)] for digit in str(n)) if n > 9 else numeral(n)
+    )
     ways.append(str(n).translate({48 + digit: 0xFF10 + digit for digit in range(10)}))
-    ways += [f"{Decimal(n) / unit:f}{name}" for unit, name in ((10**4, "万"), (10**8, "亿")) if n >= unit]
+    ways += [
+        f"{Decimal(n) / unit:f}{name}" for unit, name in ((10**4, "万"), (10**8, "亿")) if n >= unit
+    ]
     return ways
 
 
@@ -220,7 +239,8 @@ def test_an_english_number_is_read(n: int, form: str) -> None:
 
 
 @given(
-    st.text("0123456789０½.,:/- 一二十百万亿点分之半年代世纪多零折倍（）a-zKm%'&#;", max_size=40) | st.text(max_size=40)
+    st.text("0123456789０½.,:/- 一二十百万亿点分之半年代世纪多零折倍（）a-zKm%'&#;", max_size=40)
+    | st.text(max_size=40)
 )
 def test_any_text_is_read(text: str) -> None:
     english(text)
@@ -239,4 +259,6 @@ def test_long_lines_take_linear_time(unit: str) -> None:
     start = time.process_time()
     english(line)
     chinese(line)
-    assert time.process_time() - start < 20  # seconds; it takes one or two, and would take minutes if it were quadratic
+    assert (
+        time.process_time() - start < 20
+    )  # seconds; it takes one or two, and would take minutes if it were quadratic

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.config import load_config
+from nmt.config.load import load_config
 from nmt.errors import ModelError
 from nmt.run_dir import RunDir
 from nmt.text.normalize import normalize
@@ -47,7 +47,14 @@ def test_text_of_known_tokens_goes_to_ids_and_back(tokenizer, run):
 
 @given(st.text(CHARACTERS))
 def test_any_text_of_known_characters_comes_back_normalised(text):
-    side = Side("zh", TOKENIZERS["char"](), Vocab([*CHARACTERS, "▁"], [1] * (len(CHARACTERS) + 1)), False, True, "")
+    side = Side(
+        "zh",
+        TOKENIZERS["char"](),
+        Vocab([*CHARACTERS, "▁"], [1] * (len(CHARACTERS) + 1)),
+        False,
+        True,
+        "",
+    )
     assert side.decode(side.encode(text)) == normalize(text, "zh")
 
 
@@ -73,7 +80,9 @@ def test_ids_that_frame_a_sentence_are_not_read_out():
 
 def test_a_side_is_as_the_configuration_says(run):
     put_side(run, "char")
-    spelling, plain = (side_of(run, "char", f"tgt.unknown={unknown}") for unknown in ("spell", "unk"))
+    spelling, plain = (
+        side_of(run, "char", f"tgt.unknown={unknown}") for unknown in ("spell", "unk")
+    )
     assert (spelling.language, spelling.lowercase, spelling.never_unknown, plain.never_unknown) == (
         "zh",
         False,
@@ -86,10 +95,14 @@ def test_the_fingerprint_is_the_same_wherever_the_run_lies(run, tmp_path):
     other = RunDir(tmp_path / "copy")
     for place in (run, other):
         put_side(place, "sentencepiece")
-    assert side_of(run, "sentencepiece").fingerprint() == side_of(other, "sentencepiece").fingerprint()
+    assert (
+        side_of(run, "sentencepiece").fingerprint() == side_of(other, "sentencepiece").fingerprint()
+    )
 
 
-@pytest.mark.parametrize("override", ["tgt.lowercase=true", "tgt.language=ja", "tgt.tokenizer=jieba"])
+@pytest.mark.parametrize(
+    "override", ["tgt.lowercase=true", "tgt.language=ja", "tgt.tokenizer=jieba"]
+)
 def test_the_fingerprint_changes_with_all_that_changes_ids(override, run):
     put_side(run, "char")
     assert side_of(run, "char").fingerprint() != side_of(run, "char", override).fingerprint()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.text.faithful import faults
+from nmt.checks.faults import faults
 from nmt.text.normalize import normalize
 from nmt.text.spans import PLACEHOLDERS, Masked, find, lost, mask, mask_pair
 from nmt.text.tokenizers import Char, Jieba, Whitespace, train_sentencepiece
@@ -52,7 +52,22 @@ SPANS = [
     "❤️",
     PLACEHOLDERS[3],
 ]
-WORDS = ["tea", "I", "like", "it's", "3", "42", "3.5", "50%", "and/or", "km/h", "well-known", "U.S.", "10:30", "1999"]
+WORDS = [
+    "tea",
+    "I",
+    "like",
+    "it's",
+    "3",
+    "42",
+    "3.5",
+    "50%",
+    "and/or",
+    "km/h",
+    "well-known",
+    "U.S.",
+    "10:30",
+    "1999",
+]
 
 
 @pytest.mark.parametrize("span", SPANS)
@@ -99,7 +114,27 @@ def test_filling_undoes_masking(pieces: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["a", "1", "a.", "a-", "1.", "1,", "`", "<!--", "<a ", "&a", "%0", "%(a", "{", "@", "a@", "/.", "+1 ", "😀", "a::"],
+    [
+        "a",
+        "1",
+        "a.",
+        "a-",
+        "1.",
+        "1,",
+        "`",
+        "<!--",
+        "<a ",
+        "&a",
+        "%0",
+        "%(a",
+        "{",
+        "@",
+        "a@",
+        "/.",
+        "+1 ",
+        "😀",
+        "a::",
+    ],
 )
 def test_a_long_line_takes_time_in_proportion(unit: str) -> None:
     start = time.process_time()
@@ -168,7 +203,9 @@ def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) ->
     assert number not in mask(f"About {number} people.").spans
 
 
-@pytest.mark.parametrize("span", ["@million", "#billion", "/srv/trillion", "https://a.org/5/million"])
+@pytest.mark.parametrize(
+    "span", ["@million", "#billion", "/srv/trillion", "https://a.org/5/million"]
+)
 def test_a_span_that_reads_million_stays_as_it_is(span: str) -> None:
     assert mask(f"See {span} now.", numbers=True).spans == (span,)
 
@@ -181,7 +218,11 @@ def test_no_figures_before_million_are_too_odd(figures: str, scale: str) -> None
 
 def test_numbers_are_masked_where_that_is_asked_for() -> None:
     assert find("3 of 42, 3.5 at 10:30 in a1 and 2-3", numbers=True) == ["3", "42", "3.5", "10:30"]
-    assert find("a 37-year-old on the 10th of the 1990s, in 3D, 3-D and 2nds", numbers=True) == ["37", "10", "1990"]
+    assert find("a 37-year-old on the 10th of the 1990s, in 3D, 3-D and 2nds", numbers=True) == [
+        "37",
+        "10",
+        "1990",
+    ]
     assert mask("3 at www.a.org", numbers=True).spans == ("3", "www.a.org")
     zero = PLACEHOLDERS[0]
     assert mask_pair("In 1999.", "在1999年。", 0) is None

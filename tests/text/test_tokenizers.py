@@ -108,7 +108,10 @@ def test_of_nothing_there_are_no_tokens(name, tokenizers):
     [
         ("Don't go!", "Do n't go !"),
         ("Tom's cat can't.", "Tom 's cat ca n't ."),
-        ("I'd've said we're sure you'll see I'm it.", "I 'd 've said we 're sure you 'll see I 'm it ."),
+        (
+            "I'd've said we're sure you'll see I'm it.",
+            "I 'd 've said we 're sure you 'll see I 'm it .",
+        ),
         ("CAN'T WON'T TOM'S", "CA N'T WO N'T TOM 'S"),
         (
             "1,000 people at 10:30 paid 3.14, or 1,234,567.89.",
@@ -147,7 +150,9 @@ def test_english_is_written_as_english_attaches_its_punctuation(text):
     assert Whitespace().decode(Whitespace().encode(text)) == text
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("Don't go , please .", ["Don't", "go", ",", "please", "."]), (" ", [])])
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("Don't go , please .", ["Don't", "go", ",", "please", "."]), (" ", [])]
+)
 def test_plain_splits_at_spaces_alone(text, tokens):
     assert Plain().encode(text) == tokens
 
@@ -172,7 +177,9 @@ def test_jieba_cuts_as_jieba_itself(tokenizers):
 
     jieba.setLogLevel(60)
     for line in LINES:
-        assert [word.replace("▁", " ") for word in tokenizers["jieba"].encode(line)] == jieba.lcut(line)
+        assert [word.replace("▁", " ") for word in tokenizers["jieba"].encode(line)] == jieba.lcut(
+            line
+        )
 
 
 def test_jieba_does_not_trust_a_dictionary_that_lies_in_the_shared_temporary_folder(tmp_path):
@@ -183,7 +190,9 @@ def test_jieba_does_not_trust_a_dictionary_that_lies_in_the_shared_temporary_fol
         "jieba.Tokenizer.initialize = None; print(*Jieba().encode('我喜欢喝茶'))"
     )
     environment = {"TMPDIR": str(tmp_path), "PYTHONUTF8": "1", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "我 喜欢 喝茶\n"
     assert [file.name for file in tmp_path.iterdir()] == ["jieba.cache"]
 
@@ -197,7 +206,9 @@ def test_char_gives_every_character():
 
 def test_sentencepiece_takes_digits_apart_however_often_they_stand_together():
     model = SentencePiece(train_sentencepiece(["2024 年", "2024 366 2024", "天 2024"] * 20, 400))
-    assert not [piece for piece in model.pieces() if sum(map(str.isdigit, piece)) > 1 and "<0x" not in piece]
+    assert not [
+        piece for piece in model.pieces() if sum(map(str.isdigit, piece)) > 1 and "<0x" not in piece
+    ]
 
 
 def test_sentencepiece_folds_no_width(pieces):
@@ -234,7 +245,12 @@ def test_two_processes_draw_the_same_lines_of_a_corpus_too_large_to_train_on_all
     command = [sys.executable, "-X", "utf8", "-c", code]
     hashes = {
         subprocess.run(
-            command, input="\n".join(lines), capture_output=True, text=True, check=True, encoding="utf-8"
+            command,
+            input="\n".join(lines),
+            capture_output=True,
+            text=True,
+            check=True,
+            encoding="utf-8",
         ).stdout
         for _ in range(2)
     }
@@ -242,7 +258,9 @@ def test_two_processes_draw_the_same_lines_of_a_corpus_too_large_to_train_on_all
 
 
 def test_a_vocabulary_too_small_for_the_characters_is_refused_with_the_size_that_would_do():
-    with pytest.raises(ConfigError, match=r"vocab_size=100 is too small.*set vocab_size=(\d+)") as refusal:
+    with pytest.raises(
+        ConfigError, match=r"vocab_size=100 is too small.*set vocab_size=(\d+)"
+    ) as refusal:
         train_sentencepiece(LINES, 100)
     least = int(str(refusal.value).split("set vocab_size=")[1].split()[0])
     assert train_sentencepiece(LINES, least)

@@ -94,7 +94,8 @@ def test_it_is_kept(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spacing", "expected"), [("keep", "用Python 3写"), ("none", "用Python 3写"), ("space", "用 Python 3 写")]
+    ("spacing", "expected"),
+    [("keep", "用Python 3写"), ("none", "用Python 3写"), ("space", "用 Python 3 写")],
 )
 def test_the_space_between_han_and_latin_is_an_option(spacing: str, expected: str) -> None:
     assert repair("用Python 3写", spacing) == expected  # type: ignore[arg-type]
@@ -106,12 +107,18 @@ def test_a_space_between_han_and_latin_can_be_taken_out() -> None:
 
 def test_findings_tell_the_place_and_the_mend() -> None:
     found = check("你好,我 是 Tom.")
-    assert [(f.column, f.found, f.mend) for f in found] == [(3, ",", "，"), (5, " ", ""), (11, ".", "。")]
+    assert [(f.column, f.found, f.mend) for f in found] == [
+        (3, ",", "，"),
+        (5, " ", ""),
+        (11, ".", "。"),
+    ]
     assert str(found[0]) == "3: ',' in Chinese text, write '，'"
     assert str(found[1]) == "5: space where Chinese has none"
 
 
-ALPHABET = "你好世界一二人a Zb13.,;:?!()\"'…—-–。，；：？！（）“”‘’《》、<>・/@#`{}%$\\_\u3000\ue000\ue001"
+ALPHABET = (
+    "你好世界一二人a Zb13.,;:?!()\"'…—-–。，；：？！（）“”‘’《》、<>・/@#`{}%$\\_\u3000\ue000\ue001"
+)
 lines = st.text(st.sampled_from(ALPHABET), max_size=30) | st.text(max_size=20)
 SPANS = [
     "https://a.cn/x?y=1,2",
@@ -154,7 +161,10 @@ def test_the_findings_are_the_repair(line: str) -> None:
     assert mended == repair(line)
 
 
-@given(st.lists(st.sampled_from(SPANS), min_size=1, max_size=3), st.text("你好世界人一，。,.", max_size=9))
+@given(
+    st.lists(st.sampled_from(SPANS), min_size=1, max_size=3),
+    st.text("你好世界人一，。,.", max_size=9),
+)
 def test_spans_that_machines_read_come_through(spans: list[str], words: str) -> None:
     line = "你好 " + f" {words} ".join(spans) + " 人"
     repaired = repair(line)
@@ -165,7 +175,9 @@ def test_spans_that_machines_read_come_through(spans: list[str], words: str) -> 
 # --- real output of seven systems ---
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "typography"
-real = pytest.mark.skipif(not SHARED.is_dir(), reason="no real data beside the project (../shared/data/typography)")
+real = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="no real data beside the project (../shared/data/typography)"
+)
 
 
 def sentences(system: str) -> list[str]:
@@ -175,12 +187,16 @@ def sentences(system: str) -> list[str]:
 def gain(system: str) -> float:
     """BLEU of the repaired output of a system, less that of its output as it is."""
     output, references = sentences(system), sentences("ref")
-    before, after = (values(lines, references, ["bleu"])["bleu"] for lines in (output, list(map(repair, output))))
+    before, after = (
+        values(lines, references, ["bleu"])["bleu"] for lines in (output, list(map(repair, output)))
+    )
     return after - before
 
 
 @real
-@pytest.mark.parametrize("system", ["argos", "nllb", "opusmt", "bergamot-base", "bergamot-base-memory"])
+@pytest.mark.parametrize(
+    "system", ["argos", "nllb", "opusmt", "bergamot-base", "bergamot-base-memory"]
+)
 def test_what_writes_half_width_marks_gains_three_bleu(system: str) -> None:
     assert gain(system) >= 3.0
 

@@ -27,12 +27,27 @@ from nmt.text.vocab import (
 WORDS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs", "Z", "Cc"]), min_size=1, max_size=8),
     st.text("ab茶", min_size=1, max_size=4),
-    st.sampled_from(["<B>x", "<M>x", "<E>茶", "<B>", "<pad>", "<unk>", "<eos>", "▁", "👨\u200d👩\u200d👧", "e\u0301"]),
+    st.sampled_from(
+        [
+            "<B>x",
+            "<M>x",
+            "<E>茶",
+            "<B>",
+            "<pad>",
+            "<unk>",
+            "<eos>",
+            "▁",
+            "👨\u200d👩\u200d👧",
+            "e\u0301",
+        ]
+    ),
 )
 COUNTS = st.dictionaries(WORDS, st.integers(1, 9), max_size=20).map(Counter)
 
 
-def built(counts: dict[str, int], size: int = 100, min_frequency: int = 1, spells: bool = False) -> list[str]:
+def built(
+    counts: dict[str, int], size: int = 100, min_frequency: int = 1, spells: bool = False
+) -> list[str]:
     return list(build_vocab(Counter(counts), size, min_frequency, spells).tokens[4:])
 
 
@@ -71,7 +86,9 @@ def test_the_rank_is_that_of_the_sorted_counts(counts, min_frequency):
 
 
 @given(COUNTS, st.integers(1, 30), st.integers(1, 5), st.booleans())
-def test_a_vocabulary_is_as_large_as_asked_at_most_and_lists_each_token_once(counts, size, least, spells):
+def test_a_vocabulary_is_as_large_as_asked_at_most_and_lists_each_token_once(
+    counts, size, least, spells
+):
     vocab = build_vocab(counts, size, least, spells)
     listed = vocab.tokens[4:]
     assert len(listed) == len(set(listed)) <= size
@@ -191,7 +208,9 @@ def test_rare_words_give_their_places_to_the_characters_that_spell_them():
     """Of 12 places a quarter spells: nine words stay, and the three likeliest characters of the others."""
     counts = {**{f"w{i}": 100 for i in range(9)}, "abc": 5, "abd": 4, "abe": 3, "xyz": 1}
     vocab = build_vocab(Counter(counts), 12, 1, spells=True)
-    marked = {token: n for token, n in zip(vocab.tokens, vocab.counts, strict=True) if is_marked(token)}
+    marked = {
+        token: n for token, n in zip(vocab.tokens, vocab.counts, strict=True) if is_marked(token)
+    }
     assert marked == {"<B>a": 12, "<M>b": 12, "<E>c": 5}
     assert len(vocab) == 4 + 12
     assert vocab.decode(vocab.encode(["abc", "w3", "abd"])) == ["abc", "w3", "ab", "<unk>"]
@@ -207,7 +226,12 @@ def test_every_character_gets_one_mark_before_any_gets_two():
 
 def test_a_character_that_is_not_listed_for_its_place_is_spelled_with_another_mark():
     vocab = Vocab(["<B>a", "<M>b", "茶"], [3, 2, 1])
-    assert [vocab.tokens[i] for i in vocab.encode(["ba", "喝茶"])] == ["<M>b", "<B>a", "<unk>", "茶"]
+    assert [vocab.tokens[i] for i in vocab.encode(["ba", "喝茶"])] == [
+        "<M>b",
+        "<B>a",
+        "<unk>",
+        "茶",
+    ]
     assert "".join(vocab.decode(vocab.encode(["bab"]))) == "bab"
 
 
@@ -249,7 +273,9 @@ def test_words_that_spell_whole_come_back_whole(counts, size):
 def test_spelling_takes_a_quarter_of_the_places_at_most_unless_words_leave_them_free(counts, size):
     vocab = build_vocab(counts, size, 1, spells=True)
     marked = sum(map(is_marked, vocab.tokens))
-    words = Counter({word: n for word, n in counts.items() if not re.fullmatch(r"[0-9][0-9.,:]*[0-9]", word)})
+    words = Counter(
+        {word: n for word, n in counts.items() if not re.fullmatch(r"[0-9][0-9.,:]*[0-9]", word)}
+    )
     words_before = len(built(words, size))  # numbers are spelled in any case
     assume(marked)
     assert marked <= max(size // 4, size - words_before)
@@ -293,7 +319,10 @@ HEAD = "".join(f"{token}\t0\n" for token in SPECIALS).encode()
         (HEAD + b"\ntea\t1\n", r"v\.tsv:5: not of the form"),
         (HEAD + b"tea\t12", r"v\.tsv:5: the line is cut off"),
         (HEAD + b"tea\t1\n\xff\t1\n", r"v\.tsv:6: byte 38 of the file is not UTF-8"),
-        (b"<pad>\t0\n<unk>\t0\ntea\t1\ncat\t1\n", r"v\.tsv:1: does not begin with <pad> <unk> <bos> <eos>"),
+        (
+            b"<pad>\t0\n<unk>\t0\ntea\t1\ncat\t1\n",
+            r"v\.tsv:1: does not begin with <pad> <unk> <bos> <eos>",
+        ),
         (HEAD[:16], r"v\.tsv:1: does not begin with"),
         (b"", r"v\.tsv:1: does not begin with"),
     ],

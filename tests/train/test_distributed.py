@@ -20,7 +20,9 @@ LOSS_TOLERANCE = 1e-5  # sums in another order
 
 def run(arguments: list[str], folder: Path) -> None:
     environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        arguments, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -35,8 +37,12 @@ def losses(run_dir: Path) -> list[float]:
     return [record["loss"] for record in records if record["kind"] == "train"]
 
 
-@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
-def test_two_ranks_equal_one_process_with_the_same_global_batch(corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed"
+)
+def test_two_ranks_equal_one_process_with_the_same_global_batch(
+    corpus: Path, tmp_path: Path
+) -> None:
     settings = [
         "train",
         f"data.path={corpus}",
@@ -56,8 +62,13 @@ def test_two_ranks_equal_one_process_with_the_same_global_batch(corpus: Path, tm
     ]
     run(alone, tmp_path)
     run([*torchrun, "-m", "nmt", *settings, "run_dir=together"], tmp_path)
-    assert losses(tmp_path / "together") == pytest.approx(losses(tmp_path / "alone"), rel=LOSS_TOLERANCE)
-    scores = [checkpoint.read_meta(RunDir(tmp_path / name).steps()[-1]).scores for name in ("alone", "together")]
+    assert losses(tmp_path / "together") == pytest.approx(
+        losses(tmp_path / "alone"), rel=LOSS_TOLERANCE
+    )
+    scores = [
+        checkpoint.read_meta(RunDir(tmp_path / name).steps()[-1]).scores
+        for name in ("alone", "together")
+    ]
     assert scores[1]["bleu"] == scores[0]["bleu"]
     assert scores[1] == pytest.approx(scores[0], rel=LOSS_TOLERANCE)
     weights = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nmt.config import ModelConfig
+from nmt.config.schema import ModelConfig
 from nmt.corpus.batching import Batch, collate
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
@@ -33,7 +33,9 @@ def reference(logits: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor
     return loss.detach(), torch.autograd.grad(loss, logits)[0]
 
 
-def measured(logits: Tensor, targets: Tensor, smoothing: float, scale: float | Tensor = 1.0) -> tuple[Tensor, Tensor]:
+def measured(
+    logits: Tensor, targets: Tensor, smoothing: float, scale: float | Tensor = 1.0
+) -> tuple[Tensor, Tensor]:
     gradient = torch.full_like(logits, torch.nan)
     return cross_entropy(logits, targets, smoothing, gradient, scale), gradient
 
@@ -41,8 +43,17 @@ def measured(logits: Tensor, targets: Tensor, smoothing: float, scale: float | T
 SMOOTHING = st.just(0.0) | st.floats(0, 0.99)
 
 
-@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 99), SMOOTHING, st.floats(-1e3, 1e3), st.integers(0, 99))
-def test_loss_and_gradient_are_torchs_in_blocks_of_any_size(tokens, vocabulary, at_once, smoothing, scale, seed):
+@given(
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.integers(1, 99),
+    SMOOTHING,
+    st.floats(-1e3, 1e3),
+    st.integers(0, 99),
+)
+def test_loss_and_gradient_are_torchs_in_blocks_of_any_size(
+    tokens, vocabulary, at_once, smoothing, scale, seed
+):
     logits, targets = some_logits(tokens, vocabulary, seed=seed)
     before = logits.clone()
     expected_loss, expected_gradient = reference(logits, targets, smoothing)
@@ -55,7 +66,9 @@ def test_loss_and_gradient_are_torchs_in_blocks_of_any_size(tokens, vocabulary, 
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
-@pytest.mark.parametrize("at_once", [1, 4, 5, 9, 10, 16, 34, 35, 36], ids=lambda at_once: f"at once {at_once}")
+@pytest.mark.parametrize(
+    "at_once", [1, 4, 5, 9, 10, 16, 34, 35, 36], ids=lambda at_once: f"at once {at_once}"
+)
 def test_blocks_meet_without_gap_or_overlap(at_once, smoothing, monkeypatch):
     """7 rows of 5 logits: one a block, several with a ragged last one, all at once."""
     logits, targets = some_logits(7, 5)
@@ -80,23 +93,39 @@ def test_the_scale_may_be_a_tensor(smoothing):
     ("dtype", "rounding"), [(torch.float32, 0.0), (torch.bfloat16, 2**-8), (torch.float16, 2**-11)]
 )
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
-def test_of_narrow_logits_the_loss_is_wide_and_the_gradient_rounded_once(smoothing, dtype, rounding):
+def test_of_narrow_logits_the_loss_is_wide_and_the_gradient_rounded_once(
+    smoothing, dtype, rounding
+):
     logits, targets = some_logits(300, 40, dtype)
     expected_loss, expected_gradient = reference(logits.double(), targets, smoothing)
     loss, gradient = measured(logits, targets, smoothing, 64.0)
     assert (loss.dtype, gradient.dtype) == (torch.float32, dtype)
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-6, atol=0)
-    torch.testing.assert_close(gradient.double(), 64 * expected_gradient, rtol=rounding + 1e-6, atol=1e-4)
+    torch.testing.assert_close(
+        gradient.double(), 64 * expected_gradient, rtol=rounding + 1e-6, atol=1e-4
+    )
 
 
 # --- the logits, the layers computing in some dtype ---
 
-SHAPE = {"d_model": 16, "heads": 4, "d_ff": 24, "encoder_layers": 2, "decoder_layers": 2, "max_length": 20}
+SHAPE = {
+    "d_model": 16,
+    "heads": 4,
+    "d_ff": 24,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "max_length": 20,
+}
 VARIANTS = [
     pytest.param({}, id="default"),
     pytest.param({"tie_embeddings": "all"}, id="all tied"),
-    pytest.param({"tie_embeddings": "none", "output_bias": True, "scale": "output"}, id="untied, output bias"),
-    pytest.param({"norm": "post", "embedding_norm": True, "positions": "learned"}, id="post-norm, learned positions"),
+    pytest.param(
+        {"tie_embeddings": "none", "output_bias": True, "scale": "output"}, id="untied, output bias"
+    ),
+    pytest.param(
+        {"norm": "post", "embedding_norm": True, "positions": "learned"},
+        id="post-norm, learned positions",
+    ),
     pytest.param({"activation": "swiglu", "bias": "none"}, id="swiglu, no biases"),
 ]
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
@@ -140,7 +169,9 @@ def test_the_loss_is_smoothed_cross_entropy_over_what_is_no_padding(smoothing: f
                 expected -= (1 - smoothing) * row[position, target].item()
                 expected -= smoothing * row[position].mean().item()
     logits = logits_of(model, batch, torch.float64)
-    assert cross_entropy(logits, batch.labels, smoothing).item() == pytest.approx(expected, rel=1e-10)
+    assert cross_entropy(logits, batch.labels, smoothing).item() == pytest.approx(
+        expected, rel=1e-10
+    )
 
 
 @every_variant
@@ -155,7 +186,9 @@ def test_in_another_dtype_the_gradients_are_those_of_a_model_of_that_dtype(varia
     found = gradients(model, batch, torch.float64)
     for name, parameter in double.named_parameters():
         assert found[name].dtype == torch.float32
-        torch.testing.assert_close(found[name].double(), parameter.grad, rtol=1e-4, atol=1e-5, msg=name)
+        torch.testing.assert_close(
+            found[name].double(), parameter.grad, rtol=1e-4, atol=1e-5, msg=name
+        )
 
 
 @every_variant
@@ -164,7 +197,9 @@ def test_in_bf16_every_layer_computes_in_bf16_and_the_parameters_stay_as_they_ar
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.LayerNorm):
-            module.register_forward_hook(lambda _, given, out: seen.extend([given[0].dtype, out.dtype]))
+            module.register_forward_hook(
+                lambda _, given, out: seen.extend([given[0].dtype, out.dtype])
+            )
     assert logits_of(model, a_batch(), torch.bfloat16).dtype == torch.bfloat16
     assert set(seen) == {torch.bfloat16}
     assert model.dtype == torch.float32
@@ -190,7 +225,10 @@ def test_in_bf16_a_tied_matrix_gets_the_gradients_of_all_its_uses():
     batch = a_batch()
     whole = gradients(tied, batch, torch.bfloat16)["src_embedding.tokens.weight"]
     of_uses = gradients(untied, batch, torch.bfloat16)
-    uses = [of_uses[f"{name}.weight"] for name in ("src_embedding.tokens", "tgt_embedding.tokens", "output")]
+    uses = [
+        of_uses[f"{name}.weight"]
+        for name in ("src_embedding.tokens", "tgt_embedding.tokens", "output")
+    ]
     assert apart(whole, sum(uses)) < 1e-3
     for use in uses:
         assert apart(whole - use, sum(uses)) > 0.05

@@ -10,7 +10,7 @@ from conftest import ready, tiny_config, train
 from safetensors.torch import load_file
 
 from nmt import checkpoint
-from nmt.config import Config
+from nmt.config.schema import Config
 from nmt.errors import DataError, FormatError, Interrupted, ModelError, UserError
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
@@ -45,7 +45,9 @@ def stop_at(update: int, monkeypatch: pytest.MonkeyPatch, number: int = signal.S
     monkeypatch.setattr(Updater, "apply", apply_and_signal)
 
 
-@pytest.mark.parametrize(("update", "precision"), [(1, "fp32"), (7, "fp32"), (10, "fp32"), (13, "fp32"), (7, "bf16")])
+@pytest.mark.parametrize(
+    ("update", "precision"), [(1, "fp32"), (7, "fp32"), (10, "fp32"), (13, "fp32"), (7, "bf16")]
+)
 def test_a_run_stopped_at_any_update_and_resumed_is_bit_identical_to_a_straight_one(
     update: int, precision: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,13 +63,16 @@ def test_a_run_stopped_at_any_update_and_resumed_is_bit_identical_to_a_straight_
     resumed = train(config)
     assert_bit_identical(weights_at(straight, 20), weights_at(resumed, 20))
     progress = [
-        checkpoint.read_meta(run.checkpoints / checkpoint.step_name(20)).progress for run in (straight, resumed)
+        checkpoint.read_meta(run.checkpoints / checkpoint.step_name(20)).progress
+        for run in (straight, resumed)
     ]
     for values in progress:
         values.pop("seconds")
     assert progress[0] == progress[1]
     assert straight.best.read_text() == resumed.best.read_text()
-    averages = [(run.validation / "average-00000020.zh").read_bytes() for run in (straight, resumed)]
+    averages = [
+        (run.validation / "average-00000020.zh").read_bytes() for run in (straight, resumed)
+    ]
     assert averages[0] == averages[1]
 
 
@@ -76,7 +81,9 @@ def test_a_checkpoint_of_an_interruption_does_not_enter_the_average(
 ) -> None:
     averaged: list[list[str]] = []
     average = checkpoint.average
-    monkeypatch.setattr(checkpoint, "average", lambda m: averaged.append([p.name for p in m]) or average(m))
+    monkeypatch.setattr(
+        checkpoint, "average", lambda m: averaged.append([p.name for p in m]) or average(m)
+    )
     config = tiny_config(corpus, tmp_path / "run", "train.save_every=5", "train.average=3")
     with monkeypatch.context() as patch:
         stop_at(18, patch)
@@ -89,7 +96,11 @@ def test_a_checkpoint_of_an_interruption_does_not_enter_the_average(
 def test_a_finished_run_does_nothing_when_it_is_called_again(corpus: Path, tmp_path: Path) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=13")
     run = train(config)
-    before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file() and path != run.log}
+    before = {
+        path: path.read_bytes()
+        for path in run.path.rglob("*")
+        if path.is_file() and path != run.log
+    }
     assert checkpoint.read_meta(run.steps()[-1]).scores
     train(config)
     assert {path: path.read_bytes() for path in before} == before
@@ -112,7 +123,9 @@ def rewrite_meta(folder: Path, **changes: object) -> None:
     (folder / checkpoint.META).write_text(json.dumps(meta | {"seal": checkpoint._seal(meta)}))
 
 
-def test_a_checkpoint_of_a_later_format_is_refused_and_left_alone(corpus: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_of_a_later_format_is_refused_and_left_alone(
+    corpus: Path, tmp_path: Path
+) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
     folder = run.steps()[-1]
@@ -122,7 +135,9 @@ def test_a_checkpoint_of_a_later_format_is_refused_and_left_alone(corpus: Path, 
     assert folder.is_dir()
 
 
-def test_the_data_go_on_where_they_stood_across_the_end_of_an_epoch(corpus: Path, tmp_path: Path) -> None:
+def test_the_data_go_on_where_they_stood_across_the_end_of_an_epoch(
+    corpus: Path, tmp_path: Path
+) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=30", "train.batch_tokens=600")
     trainer = Trainer(config, ready(config), CPU)
     whole = [batches[0].src.tolist() for batches, _, _ in take(trainer, 30)]
@@ -187,7 +202,11 @@ def test_metrics_of_updates_that_were_lost_are_written_once_only(
     for folder in RunDir(tmp_path / "run").steps()[-1:]:
         (folder / checkpoint.WEIGHTS).write_bytes(b"damaged")
     run = train(config)
-    updates = [json.loads(line)["update"] for line in run.metrics.read_text().splitlines() if '"train"' in line]
+    updates = [
+        json.loads(line)["update"]
+        for line in run.metrics.read_text().splitlines()
+        if '"train"' in line
+    ]
     assert updates == [1, 5, 10, 15, 20]
 
 
@@ -241,7 +260,9 @@ def test_no_pickle_is_executed_even_if_its_checksum_is_right(
     assert not (tmp_path / "executed").exists()
 
 
-def test_when_every_checkpoint_is_damaged_training_does_not_start_from_nothing(corpus: Path, tmp_path: Path) -> None:
+def test_when_every_checkpoint_is_damaged_training_does_not_start_from_nothing(
+    corpus: Path, tmp_path: Path
+) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
     for folder in run.steps():
@@ -251,19 +272,26 @@ def test_when_every_checkpoint_is_damaged_training_does_not_start_from_nothing(c
 
 
 def test_a_gradient_that_is_not_finite_changes_nothing_and_five_in_a_row_end_training(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     config = tiny_config(corpus, tmp_path / "run")
     trainer = Trainer(config, ready(config), CPU)
     before = {name: p.clone() for name, p in checkpoint.parameters_of(trainer.model).items()}
     monkeypatch.setattr("nmt.train.update.logits_of", lambda *given: logits_of(*given) * math.nan)
-    with pytest.raises(UserError, match=r"5 gradients in a row, up to update 5, were .*; there is no good"):
+    with pytest.raises(
+        UserError, match=r"5 gradients in a row, up to update 5, were .*; there is no good"
+    ):
         trainer.train()
     assert_bit_identical(before, checkpoint.parameters_of(trainer.model))
     assert "it changes nothing" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_a_signal_saves_a_checkpoint_and_ends_with_its_code(
     number: int, code: int, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,7 +311,9 @@ def test_early_stopping_waits_for_patience_and_stays_stopped(
         "nmt.train.validation.Validator.measure",
         lambda self, _: ({"loss": next(scores), "bleu": 0.0, "chrf": 0.0}, self.references),
     )
-    config = tiny_config(corpus, tmp_path / "run", "train.updates=1000", "train.patience=3", "train.average=0")
+    config = tiny_config(
+        corpus, tmp_path / "run", "train.updates=1000", "train.patience=3", "train.average=0"
+    )
     run = train(config)
     assert run.steps()[-1].name == checkpoint.step_name(50)
     assert checkpoint.best(run).name == checkpoint.step_name(20)  # type: ignore[union-attr]
@@ -311,7 +341,12 @@ def test_the_average_is_kept_only_if_it_scores_better_on_dev(
 
 def test_only_the_last_and_the_best_checkpoints_are_kept(corpus: Path, tmp_path: Path) -> None:
     config = tiny_config(
-        corpus, tmp_path / "run", "train.updates=60", "train.save_every=10", "train.keep=2", "train.average=0"
+        corpus,
+        tmp_path / "run",
+        "train.updates=60",
+        "train.save_every=10",
+        "train.keep=2",
+        "train.average=0",
     )
     run = train(config)
     kept = {path.name for path in run.checkpoints.iterdir()}
@@ -331,7 +366,9 @@ def test_pairs_longer_than_the_model_are_left_out_and_counted(
         Trainer(refused, RunDir(tmp_path / "run"), CPU)
 
 
-def test_training_without_a_dev_set_takes_the_last_checkpoint_for_the_best(tmp_path: Path, corpus: Path) -> None:
+def test_training_without_a_dev_set_takes_the_last_checkpoint_for_the_best(
+    tmp_path: Path, corpus: Path
+) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     for language in ("en", "zh"):
@@ -341,10 +378,14 @@ def test_training_without_a_dev_set_takes_the_last_checkpoint_for_the_best(tmp_p
     assert checkpoint.best(run).name == checkpoint.step_name(20)  # type: ignore[union-attr]
 
 
-def test_a_model_trained_with_another_vocabulary_is_refused_by_name(corpus: Path, tmp_path: Path) -> None:
+def test_a_model_trained_with_another_vocabulary_is_refused_by_name(
+    corpus: Path, tmp_path: Path
+) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
-    other: Config = tiny_config(corpus, tmp_path / "run", "train.updates=10", "src.lowercase=true", "src.vocab_size=5")
+    other: Config = tiny_config(
+        corpus, tmp_path / "run", "train.updates=10", "src.lowercase=true", "src.vocab_size=5"
+    )
     from nmt.corpus.encode import build_vocabularies
 
     build_vocabularies(other, run)

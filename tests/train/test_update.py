@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from nmt.config import ModelConfig, TrainConfig
+from nmt.config.schema import ModelConfig, TrainConfig
 from nmt.corpus.batching import Batch, collate
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
@@ -19,7 +19,9 @@ def config(**settings: object) -> TrainConfig:
 
 def small_model() -> Transformer:
     torch.manual_seed(0)
-    shape = ModelConfig(d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, dropout=0.0, max_length=16)
+    shape = ModelConfig(
+        d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, dropout=0.0, max_length=16
+    )
     return Transformer(shape, 11, 13)
 
 
@@ -48,7 +50,9 @@ def test_the_rate_rises_linearly_to_its_peak_and_falls_with_the_root(schedule: s
 def test_noam_is_the_formula_of_the_paper() -> None:
     train = config(schedule="noam", warmup=4000, peak_lr=1.0)
     for step in (1, 100, 4000, 4001, 100_000):
-        assert learning_rate(train, 512, step) == pytest.approx(512**-0.5 * min(step**-0.5, step * 4000**-1.5))
+        assert learning_rate(train, 512, step) == pytest.approx(
+            512**-0.5 * min(step**-0.5, step * 4000**-1.5)
+        )
 
 
 def test_cosine_falls_to_zero_at_the_last_update_and_constant_stays() -> None:
@@ -87,9 +91,15 @@ def test_an_update_tells_the_mean_loss_and_the_norm_of_its_gradient(
     precision: str, dtype: torch.dtype, rounding: float
 ) -> None:
     """Two batches of unlike size, against autograd of the mean over all their tokens."""
-    model, one, other = small_model(), some_batch(), collate([np.array([9, 5])], [np.array([12, 4, 4, 8, 11])])
+    model, one, other = (
+        small_model(),
+        some_batch(),
+        collate([np.array([9, 5])], [np.array([12, 4, 4, 8, 11])]),
+    )
     real = [batch.tgt_out != PAD for batch in (one, other)]
-    logits = torch.cat([model(b.src, b.tgt_in)[kept] for b, kept in zip((one, other), real, strict=True)])
+    logits = torch.cat(
+        [model(b.src, b.tgt_in)[kept] for b, kept in zip((one, other), real, strict=True)]
+    )
     labels = torch.cat([one.tgt_out[real[0]], other.tgt_out[real[1]]])
     loss = nn.functional.cross_entropy(logits, labels, label_smoothing=0.1)
     gradients = torch.autograd.grad(loss, list(model.parameters()))
@@ -117,7 +127,9 @@ def test_the_gradient_is_clipped_to_its_norm() -> None:
     norms = []
     updater.optimizer.register_step_pre_hook(
         lambda *_: norms.append(
-            math.sqrt(sum(float(p.grad.square().sum()) for p in model.parameters() if p.grad is not None))
+            math.sqrt(
+                sum(float(p.grad.square().sum()) for p in model.parameters() if p.grad is not None)
+            )
         )
     )
     batch = some_batch()

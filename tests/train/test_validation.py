@@ -13,7 +13,8 @@ from nmt.train.validation import Validator
 
 
 @pytest.mark.parametrize(
-    ("precision", "dtype", "rounding"), [("fp32", torch.float32, 1e-5), ("bf16", torch.bfloat16, 1e-2)]
+    ("precision", "dtype", "rounding"),
+    [("fp32", torch.float32, 1e-5), ("bf16", torch.bfloat16, 1e-2)],
 )
 def test_the_loss_is_the_mean_over_the_tokens_of_the_pairs_that_fit(
     precision: str, dtype: torch.dtype, rounding: float, corpus: Path, tmp_path: Path
@@ -26,7 +27,9 @@ def test_the_loss_is_the_mean_over_the_tokens_of_the_pairs_that_fit(
     torch.manual_seed(1)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab)).train()
     seen = set()
-    hook = model.encoder[0].feed_forward.register_forward_hook(lambda _, given, out: seen.add(out.dtype))
+    hook = model.encoder[0].feed_forward.register_forward_hook(
+        lambda _, given, out: seen.add(out.dtype)
+    )
     found = Validator(config, run, src, tgt, precision).loss(model)  # type: ignore[arg-type]
     hook.remove()
     assert seen == {dtype}
@@ -41,4 +44,6 @@ def test_the_loss_is_the_mean_over_the_tokens_of_the_pairs_that_fit(
         powers = logits.double().exp()
         chosen = powers[range(len(target) + 1), [*target, EOS]]
         total -= sum(math.log(share) for share in (chosen / powers.sum(1)).tolist())
-    assert found == pytest.approx(total / sum(len(target) + 1 for _, target in fitting), rel=rounding)
+    assert found == pytest.approx(
+        total / sum(len(target) + 1 for _, target in fitting), rel=rounding
+    )

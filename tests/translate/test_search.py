@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from nmt.config import ModelConfig, SearchConfig
+from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.corpus.batching import pad
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK
@@ -32,13 +32,17 @@ class Tables:
 
     def __init__(self, tables: list[Table], beams: int) -> None:
         self.tables, self.beams = tables, beams
-        self.rows: list[tuple[int, Prefix]] = [(b, ()) for b in range(len(tables)) for _ in range(beams)]
+        self.rows: list[tuple[int, Prefix]] = [
+            (b, ()) for b in range(len(tables)) for _ in range(beams)
+        ]
         self.begun = False
 
     def step(self, last: Tensor) -> Tensor:
         newest = last.tolist()
         if self.begun:
-            self.rows = [(b, (*prefix, new)) for (b, prefix), new in zip(self.rows, newest, strict=True)]
+            self.rows = [
+                (b, (*prefix, new)) for (b, prefix), new in zip(self.rows, newest, strict=True)
+            ]
         else:
             assert newest == [BOS] * len(self.rows)
         self.begun = True
@@ -83,7 +87,9 @@ def score_of(log_probs: Table, ids: list[int], alpha: float) -> float:
     return log_prob_of(log_probs, ids) * (5 + 1) ** alpha / (5 + len(ids) + 1) ** alpha
 
 
-def every_hypothesis(log_probs: Table, tokens: int, limit: int, alpha: float) -> list[tuple[float, list[int]]]:
+def every_hypothesis(
+    log_probs: Table, tokens: int, limit: int, alpha: float
+) -> list[tuple[float, list[int]]]:
     """All target sequences of at most `limit` tokens that are possible, best first."""
     words = [token for token in range(tokens) if token != EOS]
     sequences = [list(ids) for length in range(limit + 1) for ids in product(words, repeat=length)]
@@ -97,7 +103,9 @@ def beaten(live: list[tuple[float, Prefix]], best: float, alpha: float) -> bool:
     return total / ((5 + len(prefix) + 1) / 6) ** alpha <= best
 
 
-def beam_by_the_book(log_probs: Table, limit: int, width: int, alpha: float, n_best: int) -> list[list[int]]:
+def beam_by_the_book(
+    log_probs: Table, limit: int, width: int, alpha: float, n_best: int
+) -> list[list[int]]:
     """One sentence, whole prefixes, sorted lists: as the docstrings of `beam` and `_advance` put it."""
     live: list[tuple[float, Prefix]] = [(0.0, ())]
     finished: list[tuple[float, Prefix]] = []
@@ -117,7 +125,9 @@ def beam_by_the_book(log_probs: Table, limit: int, width: int, alpha: float, n_b
         for total, prefix, _ in ends:
             finished.append((total / ((5 + len(prefix) + 1) / 6) ** alpha, prefix))
         finished = sorted(finished, reverse=True)[:width]
-        live = [(total, (*prefix, token)) for total, prefix, token in ranked if token != EOS][:width]
+        live = [(total, (*prefix, token)) for total, prefix, token in ranked if token != EOS][
+            :width
+        ]
     return [list(prefix) for _, prefix in finished[:n_best]]
 
 
@@ -174,9 +184,13 @@ def test_a_narrow_beam_is_the_one_of_the_book(
 
 @given(st.integers(0, 10**6), LENGTHS)
 @settings(max_examples=60, deadline=None)
-def test_greedy_takes_the_likeliest_token_until_it_is_eos_or_the_limit_is_reached(seed: int, limits: list[int]) -> None:
+def test_greedy_takes_the_likeliest_token_until_it_is_eos_or_the_limit_is_reached(
+    seed: int, limits: list[int]
+) -> None:
     tables = [table(seed + b, tokens=6) for b in range(len(limits))]
-    for log_probs, limit, found in zip(tables, limits, search("greedy", tables, limits), strict=True):
+    for log_probs, limit, found in zip(
+        tables, limits, search("greedy", tables, limits), strict=True
+    ):
         path: list[int] = []
         while len(path) < limit:
             probabilities = log_probs(tuple(path))
@@ -191,7 +205,9 @@ def test_greedy_takes_the_likeliest_token_until_it_is_eos_or_the_limit_is_reache
 def test_a_beam_of_one_is_greedy() -> None:
     limits = [seed % 8 for seed in range(100)]
     tables = [table(seed, tokens=7, forbidden=0.1) for seed in range(100)]
-    narrow, straight = (search(method, tables, limits, beam_size=1) for method in ("beam", "greedy"))
+    narrow, straight = (
+        search(method, tables, limits, beam_size=1) for method in ("beam", "greedy")
+    )
     for (one,), (other,) in zip(narrow, straight, strict=True):
         assert one.ids == other.ids
         assert one.score == close(other.score)
@@ -205,7 +221,9 @@ def test_a_sentence_finds_in_company_what_it_finds_alone(method: str) -> None:
     together = search(method, tables, limits, beam_size=4, n_best=n_best)
     for log_probs, limit, found in zip(tables, limits, together, strict=True):
         assert [found] == search(method, [log_probs], [limit], beam_size=4, n_best=n_best)
-    assert len({len(found[0].ids) for found in together}) > 4  # they left the batch at different times
+    assert (
+        len({len(found[0].ids) for found in together}) > 4
+    )  # they left the batch at different times
 
 
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(0, 4))
@@ -223,7 +241,9 @@ def test_a_wide_beam_finds_the_best_scores_where_hypotheses_tie(grid: float) -> 
     log_probs = table(3, tokens=4, grid=grid)
     (found,) = search("beam", [log_probs], [3], beam_size=170, n_best=40)
     possible = every_hypothesis(log_probs, tokens=4, limit=3, alpha=1.0)
-    assert [hypothesis.score for hypothesis in found] == [close(score) for score, _ in possible[:40]]
+    assert [hypothesis.score for hypothesis in found] == [
+        close(score) for score, _ in possible[:40]
+    ]
     assert_honest(found, log_probs, 3, alpha=1.0)
 
 
@@ -338,7 +358,9 @@ def random_model(seed: int, dtype: torch.dtype) -> Transformer:
         "decoder_layers": 2,
         "max_length": 16,
     }
-    model = Transformer(ModelConfig(**shape, tie_embeddings="none", output_bias=True), SRC_TOKENS, TGT_TOKENS)
+    model = Transformer(
+        ModelConfig(**shape, tie_embeddings="none", output_bias=True), SRC_TOKENS, TGT_TOKENS
+    )
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(1.5)
@@ -352,7 +374,9 @@ def without_cache(model: Transformer, source: list[int], forbidden: list[int]) -
     @cache
     @torch.inference_mode()
     def log_probs(prefix: Prefix) -> list[float]:
-        logits = model(torch.tensor([[*source, EOS]]), torch.tensor([[BOS, *prefix]]))[0, -1].double()
+        logits = model(torch.tensor([[*source, EOS]]), torch.tensor([[BOS, *prefix]]))[
+            0, -1
+        ].double()
         logits[forbidden] = -math.inf
         return (logits - logits.exp().sum().log()).tolist()
 
@@ -367,7 +391,9 @@ LIMITS = [9, 4, 12, 6, 3]
 def model_search(model: Transformer, forbid_unknown: bool, options: SearchConfig) -> list[NBest]:
     kv = model.encode(pad(SOURCES))
     kv.reserve(options.beam_size if options.method == "beam" else 1)
-    stepper: Stepper = ModelStepper(model, kv, torch.tensor([PAD, BOS, UNK] if forbid_unknown else [PAD, BOS]))
+    stepper: Stepper = ModelStepper(
+        model, kv, torch.tensor([PAD, BOS, UNK] if forbid_unknown else [PAD, BOS])
+    )
     return SEARCHES[options.method](stepper, torch.tensor(LIMITS), options)
 
 

@@ -12,7 +12,11 @@ LIMIT = st.integers(1, 12)
 
 def line(alphabet: str) -> st.SearchStrategy[str]:
     """A normalised line: not blank, single spaces, none at the ends."""
-    return st.text(alphabet, max_size=80).map(lambda text: re.sub(" +", " ", text).strip()).filter(bool)
+    return (
+        st.text(alphabet, max_size=80)
+        .map(lambda text: re.sub(" +", " ", text).strip())
+        .filter(bool)
+    )
 
 
 def within(limit: int, text: str) -> list[str]:
@@ -43,16 +47,25 @@ def test_whatever_fits_means_the_parts_do(text: str, limit: int) -> None:
     assert re.fullmatch(" ?".join(map(re.escape, parts)), text)
 
 
-@given(st.lists(st.text("abc,3.", min_size=1, max_size=6), min_size=1, max_size=30), st.integers(6, 12))
+@given(
+    st.lists(st.text("abc,3.", min_size=1, max_size=6), min_size=1, max_size=30), st.integers(6, 12)
+)
 def test_no_word_that_fits_is_cut(words: list[str], limit: int) -> None:
     assert " ".join(within(limit, " ".join(words))) == " ".join(words)
 
 
-SENTENCE = st.builds(str.__add__, st.text("abc ,", max_size=8).map(lambda s: f"x{s}x"), st.sampled_from(".!?…"))
+SENTENCE = st.builds(
+    str.__add__, st.text("abc ,", max_size=8).map(lambda s: f"x{s}x"), st.sampled_from(".!?…")
+)
 
 
-@given(st.lists(SENTENCE.map(lambda s: re.sub(" +", " ", s)), min_size=1, max_size=10), st.integers(12, 40))
-def test_a_line_that_does_not_fit_is_split_into_its_sentences(sentences: list[str], limit: int) -> None:
+@given(
+    st.lists(SENTENCE.map(lambda s: re.sub(" +", " ", s)), min_size=1, max_size=10),
+    st.integers(12, 40),
+)
+def test_a_line_that_does_not_fit_is_split_into_its_sentences(
+    sentences: list[str], limit: int
+) -> None:
     parts = within(limit, " ".join(sentences))
     assert " ".join(parts) == " ".join(sentences)
     assert all(part.endswith((".", "!", "?", "…")) for part in parts)
@@ -79,7 +92,9 @@ def test_a_line_that_does_not_fit_is_split_into_its_sentences(sentences: list[st
         ("Go. abcdefgh now.", 4, ["Go.", "abcd", "efgh", "now."]),
     ],
 )
-def test_a_line_is_split_where_a_reader_would_pause(text: str, limit: int, parts: list[str]) -> None:
+def test_a_line_is_split_where_a_reader_would_pause(
+    text: str, limit: int, parts: list[str]
+) -> None:
     assert within(limit, text) == parts
 
 

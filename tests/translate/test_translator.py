@@ -9,20 +9,21 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from nmt import checkpoint
-from nmt.config import ModelConfig, SearchConfig
+from nmt.checks.faults import Fault
+from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.errors import ModelError
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
-from nmt.text.faithful import Fault
 from nmt.text.normalize import normalize
 from nmt.text.side import Side, load_side
 from nmt.text.spans import PLACEHOLDERS, find
 from nmt.text.tokenizers import Char, Plain
 from nmt.text.vocab import EOS, PAD, Vocab
 from nmt.translate.decoder import Decoder
+from nmt.translate.load import load_translator
 from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
-from nmt.translate.translator import Translation, Translator, load_translator
+from nmt.translate.translator import Translation, Translator
 
 HAN = "天地玄黄宇宙洪荒ab，。！▁"
 WORDS = ["the", "cat", "sat", "on", "a", "mat", ",", ".", "and", "then", "it", "left"]
@@ -32,7 +33,14 @@ BLANK = ["", " ", "\t \u3000", "\u200b"]
 def side(language: str, tokens: str | list[str]) -> Side:
     """A side of characters (zh) or of words between spaces (en)."""
     tokenizer = Char() if language == "zh" else Plain()
-    return Side(language, tokenizer, Vocab(tokens, [1] * len(tokens)), lowercase=False, never_unknown=True, identity="")
+    return Side(
+        language,
+        tokenizer,
+        Vocab(tokens, [1] * len(tokens)),
+        lowercase=False,
+        never_unknown=True,
+        identity="",
+    )
 
 
 CHINESE, ENGLISH = side("zh", HAN), side("en", WORDS)
@@ -95,7 +103,9 @@ class Endless(Echo):
         return torch.full_like(cache.rows, 4)
 
 
-def translator(model: nn.Module, src: Side, tgt: Side, precision: str = "fp32", **config: object) -> Translator:
+def translator(
+    model: nn.Module, src: Side, tgt: Side, precision: str = "fp32", **config: object
+) -> Translator:
     return Translator(model, src, tgt, SearchConfig.model_validate(config), precision)  # type: ignore[arg-type]
 
 
@@ -152,7 +162,9 @@ def test_no_lines_are_no_translations() -> None:
 
 @given(SENTENCE, st.integers(2, 6))
 @settings(max_examples=40, deadline=None)
-def test_parts_of_a_line_are_joined_by_spaces_where_the_language_writes_them(line: str, max_length: int) -> None:
+def test_parts_of_a_line_are_joined_by_spaces_where_the_language_writes_them(
+    line: str, max_length: int
+) -> None:
     (found,) = echo(ENGLISH, max_length).translate([line])
     assert found.text == line
 
@@ -218,10 +230,14 @@ def test_the_n_best_of_a_split_line_join_the_parts_rank_by_rank() -> None:
 
 def test_a_part_with_few_translations_lends_its_last_to_the_later_ranks() -> None:
     model = Echo(3, len(CHINESE.vocab))
-    model.logits.data[EOS, EOS + 1 :] = -torch.inf  # nothing but the end is possible after the source's end,
+    model.logits.data[
+        EOS, EOS + 1 :
+    ] = -torch.inf  # nothing but the end is possible after the source's end,
     model.logits.data[4, 5:] = -torch.inf  # and for 天 nothing but 天 or the end
     wide = translator(model, CHINESE, CHINESE, n_best=4, beam_size=4)
-    few, many, joined = ([c.text for c in found.n_best] for found in wide.translate(["天天", "地地", "天天地地"]))
+    few, many, joined = (
+        [c.text for c in found.n_best] for found in wide.translate(["天天", "地地", "天天地地"])
+    )
     assert sorted(few) == ["", "天", "天天"]
     assert len(many) == 4
     assert joined == [start + end for start, end in zip([*few, few[-1]], many, strict=True)]
@@ -243,7 +259,9 @@ def test_a_translation_is_at_most_as_long_as_ratio_search_and_model_allow(
     tokens: int, max_length: int, options: dict[str, float], limit: int, method: str
 ) -> None:
     endless = Endless(max_length, len(CHINESE.vocab))
-    (found,) = translator(endless, CHINESE, CHINESE, method=method, **options).translate(["地" * tokens])
+    (found,) = translator(endless, CHINESE, CHINESE, method=method, **options).translate(
+        ["地" * tokens]
+    )
     assert len(found.text) == limit
 
 
@@ -270,15 +288,21 @@ def test_a_model_that_has_translated_can_be_trained_on(precision: str) -> None:
 
 
 @pytest.mark.parametrize("tie", ["none", "target"])
-@pytest.mark.parametrize(("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.bfloat16)])
+@pytest.mark.parametrize(
+    ("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.bfloat16)]
+)
 def test_translating_is_done_in_the_precision(precision: str, dtype: torch.dtype, tie: str) -> None:
-    config = ModelConfig(d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, tie_embeddings=tie)
+    config = ModelConfig(
+        d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, tie_embeddings=tie
+    )
     model = Transformer(config, len(ENGLISH.vocab), len(CHINESE.vocab))
     ours = translator(model, ENGLISH, CHINESE, precision).decoder.model
     assert {parameter.dtype for parameter in ours.parameters()} == {dtype}
     assert (ours.output.weight is ours.tgt_embedding.tokens.weight) == (tie == "target")
     cache = ours.eval().encode(torch.tensor([[4, 3]]))
-    assert cache.layers[0].memory_keys.dtype == ours.decode(torch.tensor([[2]]), cache).dtype == dtype
+    assert (
+        cache.layers[0].memory_keys.dtype == ours.decode(torch.tensor([[2]]), cache).dtype == dtype
+    )
     for name, parameter in model.named_parameters():
         assert torch.equal(ours.get_parameter(name), parameter.to(dtype)), name
 
@@ -299,7 +323,9 @@ def keep(run: RunDir, corpus: Path, update: int) -> tuple[Path, Transformer]:
     torch.manual_seed(update)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     meta = checkpoint.Meta(update, (src.fingerprint(), tgt.fingerprint()))
-    return checkpoint.save(run, checkpoint.step_name(update), checkpoint.parameters_of(model), meta), model
+    return checkpoint.save(
+        run, checkpoint.step_name(update), checkpoint.parameters_of(model), meta
+    ), model
 
 
 LINES = ["one two.", "", "nine eight seven six."]
@@ -312,7 +338,9 @@ def test_the_model_loaded_is_the_best_else_the_last(
     config = tiny_config(corpus, run.path)
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     (first, one), (_, two) = (keep(run, corpus, update) for update in (1, 2))
-    by_one, by_two = (Translator(model, src, tgt, config.search, "fp32").translate(LINES) for model in (one, two))
+    by_one, by_two = (
+        Translator(model, src, tgt, config.search, "fp32").translate(LINES) for model in (one, two)
+    )
     assert by_one != by_two
 
     def loaded() -> list[Translation]:
@@ -324,7 +352,9 @@ def test_the_model_loaded_is_the_best_else_the_last(
 
 
 @pytest.mark.parametrize("name", ["src", "tgt"])
-def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(untrained: tuple[RunDir, Path], name: str) -> None:
+def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(
+    untrained: tuple[RunDir, Path], name: str
+) -> None:
     run, corpus = untrained
     vocab = run.path / f"vocab.{name}.tsv"
     vocab.write_text(vocab.read_text("utf-8") + "new\t1\n", "utf-8")
@@ -333,20 +363,37 @@ def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(untrained: tuple[
 
 
 def test_a_run_without_checkpoints_says_how_to_get_one(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no trained model here; run nmt train, or name a run with --model"):
+    with pytest.raises(
+        ModelError, match="no trained model here; run nmt train, or name a run with --model"
+    ):
         load_translator(tiny_config(corpus, tmp_path), RunDir(tmp_path))
 
 
-SPANNED = ["天 https://x.org/a?b=1 地", "{0}天{1}地{0}", "`a`", "天 \ue013 地", "#b 天 C:\\x", "天" + "😀" * 3 + "@ab"]
+SPANNED = [
+    "天 https://x.org/a?b=1 地",
+    "{0}天{1}地{0}",
+    "`a`",
+    "天 \ue013 地",
+    "#b 天 C:\\x",
+    "天" + "😀" * 3 + "@ab",
+]
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 @pytest.mark.parametrize("model", [Echo, Forgetful])
 @pytest.mark.parametrize("together", [True, False])
-def test_spans_come_out_byte_for_byte_each_once(method: str, model: type[Echo], together: bool) -> None:
-    protecting = translator(model(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, method=method, typography="off")
+def test_spans_come_out_byte_for_byte_each_once(
+    method: str, model: type[Echo], together: bool
+) -> None:
+    protecting = translator(
+        model(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, method=method, typography="off"
+    )
     lines = [*SPANNED, "天地玄黄"]
-    found = protecting.translate(lines) if together else [protecting.translate([line])[0] for line in lines]
+    found = (
+        protecting.translate(lines)
+        if together
+        else [protecting.translate([line])[0] for line in lines]
+    )
     for line, translation in zip(lines, found, strict=True):
         assert not translation.faults
         if model is Echo:
@@ -366,7 +413,9 @@ def test_a_placeholder_that_a_sentence_does_not_owe_is_never_written() -> None:
 
 
 def test_a_span_that_there_is_no_room_for_is_told() -> None:
-    protecting = translator(Forgetful(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, max_length=2, method="greedy")
+    protecting = translator(
+        Forgetful(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, max_length=2, method="greedy"
+    )
     (found,) = protecting.translate(["天地玄黄 https://x.org/a"])
     assert found.faults == (Fault("span mangled", "https://x.org/a"),)
 
@@ -384,10 +433,17 @@ def test_a_line_without_letters_needs_no_model() -> None:
 def test_typography_is_mended_or_left(monkeypatch: pytest.MonkeyPatch) -> None:
     han = side("zh", "天地,. ▁ab")
     texts = {
-        typography: translator(Echo(20, len(han.vocab)), han, han, typography=typography).translate(["天,a地."])[0].text
+        typography: translator(Echo(20, len(han.vocab)), han, han, typography=typography)
+        .translate(["天,a地."])[0]
+        .text
         for typography in ("off", "keep", "space", "none")
     }
-    assert texts == {"off": "天,a地.", "keep": "天，a地。", "space": "天，a 地。", "none": "天，a地。"}
+    assert texts == {
+        "off": "天,a地.",
+        "keep": "天，a地。",
+        "space": "天，a 地。",
+        "none": "天，a地。",
+    }
 
 
 def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
@@ -396,7 +452,9 @@ def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
     model.logits.data[4, 4] = 1  # 天 is a little likelier than any other
     (best,) = translator(model, CHINESE, CHINESE, beam_size=8).translate(["天" * 8])
     assert best.text != "天" * 8
-    assert [t.text for t in echo(CHINESE, 40).translate(["地" * 8])] == ["地" * 8]  # nothing better is found
+    assert [t.text for t in echo(CHINESE, 40).translate(["地" * 8])] == [
+        "地" * 8
+    ]  # nothing better is found
 
 
 def test_to_look_further_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,8 +466,12 @@ def test_to_look_further_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -
         return decode(self, sources, search)
 
     monkeypatch.setattr(Decoder, "decode", spy)
-    echo(CHINESE, 40, method="beam", beam_size=2, batch_tokens=60).translate(["地" * 8])  # it goes round in circles
-    first, *others = [(search.beam_size, search.beam_size * search.batch_tokens) for search in searches]
+    echo(CHINESE, 40, method="beam", beam_size=2, batch_tokens=60).translate(
+        ["地" * 8]
+    )  # it goes round in circles
+    first, *others = [
+        (search.beam_size, search.beam_size * search.batch_tokens) for search in searches
+    ]
     assert first == (2, 120)
     assert (6, 120) in others
 
@@ -428,30 +490,32 @@ def echo_that_can_stop() -> Echo:
 def test_a_line_is_not_left_blank_if_there_is_anything_to_say() -> None:
     model = echo_that_can_stop()
     model.logits.data[4, EOS] = model.logits.data[4, 4] + 1
-    assert [t.text for t in translator(model, CHINESE, CHINESE, beam_size=4).translate(["天", ""])] == ["天", ""]
+    assert [
+        t.text for t in translator(model, CHINESE, CHINESE, beam_size=4).translate(["天", ""])
+    ] == ["天", ""]
 
 
-def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("nmt.translate.translator.faults", too_long(1))
     found = {
-        verify: translator(echo_that_can_stop(), CHINESE, CHINESE, beam_size=4, verify=verify).translate(["天天"])[0]
+        verify: translator(
+            echo_that_can_stop(), CHINESE, CHINESE, beam_size=4, verify=verify
+        ).translate(["天天"])[0]
         for verify in ("off", "flag", "retry")
     }
-    assert [(t.text, bool(t.faults)) for t in found.values()] == [("天天", False), ("天天", True), ("天", False)]
-
-
-def test_retrying_takes_what_is_unlikely_only_for_want_of_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt.translate.translator.faults", too_long(2))
-    retrying = translator(echo_that_can_stop(), CHINESE, CHINESE, beam_size=8, verify="retry")
-    found = []
-    for doubtful in ([], ["天"], ["天", ""]):  # the other candidates are 天 and nothing
-        monkeypatch.setattr("nmt.translate.translator.unlikely", lambda _source, text, few=doubtful: text in few)
-        found.append(retrying.translate(["天天天"])[0].text)
-    assert found == ["天", "", "天"]
+    assert [(t.text, bool(t.faults)) for t in found.values()] == [
+        ("天天", False),
+        ("天天", True),
+        ("天", False),
+    ]
 
 
 def test_retrying_hides_spans_then_numbers_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt.translate.translator.faults", lambda *_: [Fault("copy", "whatever comes")])
+    monkeypatch.setattr(
+        "nmt.translate.translator.faults", lambda *_: [Fault("copy", "whatever comes")]
+    )
     retrying = translator(Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify="retry")
     decode, hidden = retrying.decoder.decode, []
 
@@ -468,11 +532,15 @@ def test_retrying_gives_numbers_the_way_of_spans() -> None:
     lines = ["天 42 地", "天 3.5 and 1999", "黄"]  # the vocabulary has no digits
     options = {"typography": "off", "max_ratio": 1.0}
     found = {
-        verify: translator(Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify=verify, **options).translate(
-            lines
-        )
+        verify: translator(
+            Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify=verify, **options
+        ).translate(lines)
         for verify in ("flag", "retry")
     }
-    assert [sorted(fault.detail for fault in t.faults) for t in found["flag"]] == [["42"], ["1999", "3.5"], []]
+    assert [sorted(fault.detail for fault in t.faults) for t in found["flag"]] == [
+        ["42"],
+        ["1999", "3.5"],
+        [],
+    ]
     assert not any(t.faults for t in found["retry"])
     assert found["retry"][0].text == lines[0]

@@ -32,7 +32,9 @@ def test_windows_take_no_more_lines_than_they_give() -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.booleans()), max_size=25), st.integers(1, 8))
 @settings(max_examples=40, deadline=None)
-def test_live_lines_come_in_order_whatever_the_timing(typed: list[tuple[str, bool]], size: int) -> None:
+def test_live_lines_come_in_order_whatever_the_timing(
+    typed: list[tuple[str, bool]], size: int
+) -> None:
     seen = Semaphore(0)
 
     def typist() -> Iterator[str]:
@@ -92,7 +94,9 @@ def test_lines_that_wait_are_given_together() -> None:
     assert [next(live), next(live)] == [list("01234"), list("56789")]
 
 
-@pytest.mark.parametrize("error", [DataError("stdin:3: not UTF-8"), KeyboardInterrupt(), OSError(5, "gone")])
+@pytest.mark.parametrize(
+    "error", [DataError("stdin:3: not UTF-8"), KeyboardInterrupt(), OSError(5, "gone")]
+)
 def test_an_error_comes_after_the_lines_before_it(error: BaseException) -> None:
     def typist() -> Iterator[str]:
         yield from "ab"

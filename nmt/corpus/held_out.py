@@ -5,7 +5,9 @@ import heapq
 from nmt.run_dir import Split
 
 _LARGEST_SHARE = 10  # a split gets at most one pair in this many
-_SPARE = 4  # lots remembered for each that is asked for, so that no sentence needs to be drawn twice
+_SPARE = (
+    4  # lots remembered for each that is asked for, so that no sentence needs to be drawn twice
+)
 
 
 Winner = tuple[Split, int, int]  # where a drawn pair goes, and the keys of its sentences

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 
 from nmt.model import device as module
 from nmt.text.vocab import EOS
-from nmt.translate.likeliest import likeliest
+from nmt.translate.top_tokens import likeliest
 
 
 def logits(rows: int, tokens: int, seed: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    return torch.randn(rows, tokens, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
+    return torch.randn(
+        rows, tokens, generator=torch.Generator().manual_seed(seed), dtype=torch.float64
+    ).to(dtype)
 
 
 @given(st.integers(1, 5), st.integers(4, 3000), st.integers(1, 24), st.integers(0, 99))
@@ -38,8 +40,12 @@ def test_blocks_are_put_together_in_order(at_once, monkeypatch):
 def test_of_equals_each_is_named_once(tokens, count, seed):
     x = logits(3, tokens, seed).round()
     top = likeliest(x, count)
-    torch.testing.assert_close(top.log_probs, x.log_softmax(1).gather(1, top.tokens), rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(top.log_probs, x.log_softmax(1).topk(min(count, tokens)).values, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(
+        top.log_probs, x.log_softmax(1).gather(1, top.tokens), rtol=1e-12, atol=1e-12
+    )
+    torch.testing.assert_close(
+        top.log_probs, x.log_softmax(1).topk(min(count, tokens)).values, rtol=1e-12, atol=1e-12
+    )
     assert all(len(set(row)) == len(row) for row in top.tokens.tolist())
 
 

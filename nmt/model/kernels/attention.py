@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.device import wide
-from nmt.model.dropout import Dropout
+from nmt.model.kernels.dropout import Dropout
 
 _VECTOR = 16  # float32 values in the largest of vector registers
 
@@ -27,7 +27,9 @@ class Attend(nn.Module):
         if q.device.type != "cpu" or (alone and not self.training):
             dropout = self.dropout.rate if self.training else 0.0
             mask = None if bias is None else bias.to(q.dtype)
-            return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+            return nn.functional.scaled_dot_product_attention(
+                q, k, v, attn_mask=mask, dropout_p=dropout
+            )
         factors = self.dropout.factors(torch.Size((*q.shape[:3], k.shape[2])), wide(q.dtype))
         if not torch.is_grad_enabled():
             return _attend(q, k, v, bias, factors)[0]
@@ -47,7 +49,9 @@ def _attend(
     dimension: q, k, v, and the weights before dropout.
     """
     shape = q.shape
-    q, k, v = (x.reshape(-1, *x.shape[2:]) for x in (q, k, v))  # copies: products of strided rows are slow
+    q, k, v = (
+        x.reshape(-1, *x.shape[2:]) for x in (q, k, v)
+    )  # copies: products of strided rows are slow
     scores = torch.bmm(q, k.mT).to(wide(q.dtype)).view(*shape[:3], -1)
     scale = shape[-1] ** -0.5
     scores = scores.mul_(scale) if bias is None else torch.add(bias, scores, alpha=scale)
@@ -64,7 +68,9 @@ class _ShortAttention(torch.autograd.Function):
     """`_attend` with its gradients."""
 
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, factors: Tensor | None) -> Tensor:
+    def forward(
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, factors: Tensor | None
+    ) -> Tensor:
         """As `_attend`."""
         looked, kept = _attend(q, k, v, bias, factors)
         ctx.save_for_backward(*kept, None if factors is None else factors.flatten(0, 1))
@@ -87,7 +93,9 @@ class _ShortAttention(torch.autograd.Function):
 def bias_of(mask: Tensor, dtype: torch.dtype) -> Tensor:
     """What to add to the scores of a model that computes in `dtype`: 0 where `mask` is True, -inf elsewhere."""
     kept_in = wide(dtype) if mask.device.type == "cpu" else dtype
-    return torch.zeros(mask.shape, dtype=kept_in, device=mask.device).masked_fill_(~mask, -torch.inf)
+    return torch.zeros(mask.shape, dtype=kept_in, device=mask.device).masked_fill_(
+        ~mask, -torch.inf
+    )
 
 
 def _times(weights: Tensor, factors: Tensor | None) -> Tensor:

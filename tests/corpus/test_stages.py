@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 from conftest import ready, tiny_config, train, write_corpus
 
-from nmt import checkpoint, stages
-from nmt.config import load_config
+from nmt import checkpoint
+from nmt.commands.trained_run import remember
+from nmt.config.load import load_config
+from nmt.corpus import stages
 from nmt.errors import ConfigError, DataError, UserError
 from nmt.run_dir import RunDir, locked
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
-from nmt.trained_run import remember
-from nmt.translate.translator import load_translator
+from nmt.translate.load import load_translator
 
 
 @pytest.fixture
@@ -23,7 +24,13 @@ def world(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def short(data: Path, folder: Path, *more: str) -> tuple[str, ...]:
-    return ("train.updates=4", "train.save_every=2", "train.validate_every=4", "train.average=0", *more)
+    return (
+        "train.updates=4",
+        "train.save_every=2",
+        "train.validate_every=4",
+        "train.average=0",
+        *more,
+    )
 
 
 def test_stages_whose_results_are_current_are_not_run_again(world: tuple[Path, Path]) -> None:
@@ -60,7 +67,9 @@ def test_a_changed_corpus_is_prepared_again_before_training_but_not_under_a_trai
     assert load_translator(config, run).translate(["one."])
 
 
-def test_overwrite_deletes_nothing_for_a_training_that_cannot_begin(world: tuple[Path, Path]) -> None:
+def test_overwrite_deletes_nothing_for_a_training_that_cannot_begin(
+    world: tuple[Path, Path],
+) -> None:
     data, folder = world
     run = train(tiny_config(data, folder, *short(*world)))
     with pytest.raises(DataError, match="no such folder"):
@@ -68,7 +77,9 @@ def test_overwrite_deletes_nothing_for_a_training_that_cannot_begin(world: tuple
     assert run.steps()
 
 
-def test_a_configuration_of_something_else_is_not_replaced(world: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_configuration_of_something_else_is_not_replaced(
+    world: tuple[Path, Path], tmp_path: Path
+) -> None:
     foreign = tmp_path / "run" / "config.yaml"
     foreign.parent.mkdir()
     foreign.write_text("services: [web]\n")
@@ -97,9 +108,14 @@ def test_a_trained_run_goes_on_where_its_corpora_are_gone(world: tuple[Path, Pat
     assert run.steps()[-1].name == checkpoint.step_name(6)
 
 
-def test_another_configuration_is_refused_by_key_unless_it_only_says_how_to_go_on(world: tuple[Path, Path]) -> None:
+def test_another_configuration_is_refused_by_key_unless_it_only_says_how_to_go_on(
+    world: tuple[Path, Path],
+) -> None:
     run = train(tiny_config(*world, *short(*world)))
-    stages.claim(tiny_config(*world, *short(*world), "train.updates=9", "search.beam_size=7"), overwrite=False)
+    stages.claim(
+        tiny_config(*world, *short(*world), "train.updates=9", "search.beam_size=7"),
+        overwrite=False,
+    )
     other = tiny_config(*world, *short(*world), "model.d_ff=32", "train.seed=9")
     with pytest.raises(ConfigError, match=r"model.d_ff: 64 → 32; train.seed: 1 → 9"):
         stages.claim(other, overwrite=False)
@@ -109,18 +125,24 @@ def test_another_configuration_is_refused_by_key_unless_it_only_says_how_to_go_o
     assert load_config(run.config) == other
 
 
-def test_a_damaged_best_checkpoint_is_named_and_the_last_whole_one_translates(world: tuple[Path, Path]) -> None:
+def test_a_damaged_best_checkpoint_is_named_and_the_last_whole_one_translates(
+    world: tuple[Path, Path],
+) -> None:
     config = tiny_config(*world, *short(*world))
     run = train(config)
     best = checkpoint.best(run)
     assert best is not None
     (best / checkpoint.WEIGHTS).write_bytes(b"damaged")
     warnings: list[str] = []
-    assert load_translator(config, run, warn=warnings.append).translate(["one."])[0].source == "one."
+    assert (
+        load_translator(config, run, warn=warnings.append).translate(["one."])[0].source == "one."
+    )
     assert str(best) in warnings[0]
 
 
-def test_the_best_checkpoint_is_marked_again_if_a_crash_came_between(world: tuple[Path, Path]) -> None:
+def test_the_best_checkpoint_is_marked_again_if_a_crash_came_between(
+    world: tuple[Path, Path],
+) -> None:
     config = tiny_config(*world, *short(*world))
     run = train(config)
     marked = run.best.read_text()

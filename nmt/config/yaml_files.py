@@ -45,7 +45,9 @@ _Loader.yaml_implicit_resolvers = {
 }
 _NUMBER = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", _NUMBER, list("-+.0123456789"))
-_Loader.add_implicit_resolver(_BOOLEAN_TAG, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+_Loader.add_implicit_resolver(
+    _BOOLEAN_TAG, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
 
 
 def parse_value(text: str) -> Any:
@@ -57,29 +59,41 @@ def read_yaml(path: Path) -> Mapping:
     """Parse a YAML mapping. Raises ConfigError for a missing file, bad YAML, or a key given twice."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise ConfigError(f"{path}: larger than {_LARGEST:,} bytes; a configuration is some lines of YAML")
+            raise ConfigError(
+                f"{path}: larger than {_LARGEST:,} bytes; a configuration is some lines of YAML"
+            )
         text = path.read_text(encoding="utf-8-sig")
         node = yaml.compose(text, _Loader)
         places: dict[Place, str] = {}
         _note_places(node, (), path, places)
         values = parse_value(text)
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name an existing YAML file") from None
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror}); name an existing YAML file"
+        ) from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+        raise ConfigError(
+            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
+        ) from None
     except RecursionError:
-        raise ConfigError(f"{path}: nested too deeply, or without end, for a configuration") from None
+        raise ConfigError(
+            f"{path}: nested too deeply, or without end, for a configuration"
+        ) from None
     except (yaml.YAMLError, ValueError) as error:
         line = f":{mark.line + 1}" if (mark := getattr(error, "problem_mark", None)) else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise ConfigError(f"{path}{line}: not valid YAML ({problem})") from None
     if node is not None and not isinstance(node, yaml.MappingNode):
         raise ConfigError(f"{path}:1: a configuration is made of 'section:' and 'key: value' lines")
-    given = {key: value for key, value in (values or {}).items() if value is not None}  # a section of comments only
+    given = {
+        key: value for key, value in (values or {}).items() if value is not None
+    }  # a section of comments only
     return Mapping(given, places, str(path))
 
 
-def _note_places(node: yaml.Node | None, prefix: Place, path: Path, places: dict[Place, str]) -> None:
+def _note_places(
+    node: yaml.Node | None, prefix: Place, path: Path, places: dict[Place, str]
+) -> None:
     children: list[tuple[str | int, yaml.Node, yaml.Node]] = []
     if isinstance(node, yaml.MappingNode):
         children = [(str(key.value), key, value) for key, value in node.value]
@@ -90,9 +104,13 @@ def _note_places(node: yaml.Node | None, prefix: Place, path: Path, places: dict
         line = at.start_mark.line + 1
         if location in places:
             name = ".".join(map(str, location))
-            raise ConfigError(f"{path}:{line}: '{name}' was already given at {places[location]}; keep one of them")
+            raise ConfigError(
+                f"{path}:{line}: '{name}' was already given at {places[location]}; keep one of them"
+            )
         if len(places) >= _MOST_PLACES:
-            raise ConfigError(f"{path}:{line}: more than {_MOST_PLACES:,} keys and items; aliases repeat too much here")
+            raise ConfigError(
+                f"{path}:{line}: more than {_MOST_PLACES:,} keys and items; aliases repeat too much here"
+            )
         places[location] = f"{path}:{line}"
         _note_places(value, location, path, places)
 
@@ -103,12 +121,20 @@ def apply_overrides(settings: Mapping, overrides: list[str]) -> None:
         name, equals, text = override.partition("=")
         keys = name.strip().split(".")
         if not equals or not all(keys):
-            hint = f"; did you mean --config {override}?" if override.endswith((".yaml", ".yml")) else ""
-            raise ConfigError(f"command line: '{override}' is not of the form section.key=value{hint}")
+            hint = (
+                f"; did you mean --config {override}?"
+                if override.endswith((".yaml", ".yml"))
+                else ""
+            )
+            raise ConfigError(
+                f"command line: '{override}' is not of the form section.key=value{hint}"
+            )
         try:
             value = parse_value(text)
         except (yaml.YAMLError, ValueError, RecursionError):
-            raise ConfigError(f"command line: {name}: '{text}' is not a YAML value; quote it") from None
+            raise ConfigError(
+                f"command line: {name}: '{text}' is not a YAML value; quote it"
+            ) from None
         section = settings.values
         for depth, key in enumerate(keys[:-1], 1):
             section = section.setdefault(key, {})
@@ -158,10 +184,18 @@ def _nearest(location: Place, schema: type[BaseModel]) -> str:
     section, (*outer, last) = schema, location
     for key in outer:
         if field := section.model_fields.get(str(key)):  # none for the number of an item
-            section = next(t for t in (field.annotation, *get_args(field.annotation)) if hasattr(t, "model_fields"))
+            section = next(
+                t
+                for t in (field.annotation, *get_args(field.annotation))
+                if hasattr(t, "model_fields")
+            )
     prefix = "".join(f"{key}." for key in outer)
     known = {name: field.annotation for name, field in section.model_fields.items()}
-    inside = [f"{name}.{last}" for name, kind in known.items() if last in getattr(kind, "model_fields", ())]
+    inside = [
+        f"{name}.{last}"
+        for name, kind in known.items()
+        if last in getattr(kind, "model_fields", ())
+    ]
     near = difflib.get_close_matches(str(last), known, n=1, cutoff=0.5)
     nearest = [*inside, *(prefix + name for name in near)]
     return f"; did you mean '{nearest[0]}'?" if nearest else f"; known here: {', '.join(known)}"

@@ -5,8 +5,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.config import Config, dump, load_config
-from nmt.config_files import parse_value
+from nmt.config.load import dump, load_config
+from nmt.config.schema import Config
+from nmt.config.yaml_files import parse_value
 from nmt.errors import ConfigError
 
 
@@ -31,8 +32,14 @@ def message(tmp_path: Path, text: str, *overrides: str) -> str:
             "base.yaml:2: model.d_model=512 cannot be divided among model.heads=7; choose heads that divide it, "
             "such as 8",
         ),
-        ("model: {max_length: 0}\n", "base.yaml:1: model.max_length=0: input should be greater than 0"),
-        ("train:\n\n  updates: many\n", "base.yaml:3: train.updates='many': input should be a valid integer"),
+        (
+            "model: {max_length: 0}\n",
+            "base.yaml:1: model.max_length=0: input should be greater than 0",
+        ),
+        (
+            "train:\n\n  updates: many\n",
+            "base.yaml:3: train.updates='many': input should be a valid integer",
+        ),
         ("search: {beam_size: 2, n_best: 3}\n", "search.n_best=3 is more than search.beam_size=2"),
         ("model:\n  tie_embeddings: all\n", "model.tie_embeddings=all needs shared_vocab=true"),
         ("train: {keep: 2, average: 5}\n", "set train.keep=5"),
@@ -47,19 +54,26 @@ def message(tmp_path: Path, text: str, *overrides: str) -> str:
         ("tgt: {language: en}\n", "src.language and tgt.language are both en"),
     ],
 )
-def test_a_mistake_is_shown_with_its_place_value_and_mend(text: str, told: str, tmp_path: Path) -> None:
+def test_a_mistake_is_shown_with_its_place_value_and_mend(
+    text: str, told: str, tmp_path: Path
+) -> None:
     assert told in message(tmp_path, text)
 
 
 def test_every_mistake_is_shown_at_once(tmp_path: Path) -> None:
-    shown = message(tmp_path, "train:\n  updates: -1\n  wramup: 3\nsearch:\n  method: magic\n").splitlines()
+    shown = message(
+        tmp_path, "train:\n  updates: -1\n  wramup: 3\nsearch:\n  method: magic\n"
+    ).splitlines()
     assert [line.split(": ")[0] for line in shown] == ["base.yaml:2", "base.yaml:3", "base.yaml:5"]
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("train:\n  seed: 1\n  seed: 2\n", "base.yaml:3: 'train.seed' was already given at base.yaml:2"),
+        (
+            "train:\n  seed: 1\n  seed: 2\n",
+            "base.yaml:3: 'train.seed' was already given at base.yaml:2",
+        ),
         ("- a\n- b\n", "base.yaml:1: a configuration is made of"),
         ("train: [1\n", "not valid YAML"),
         ("train: !!python/object/apply:os.mkdir [executed]\n", "not valid YAML"),
@@ -75,7 +89,9 @@ def test_what_is_no_plain_mapping_is_refused(
 
 
 def test_a_missing_file_and_bytes_that_are_not_utf8_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"none.yaml: cannot be read \(No such file or directory\)"):
+    with pytest.raises(
+        ConfigError, match=r"none.yaml: cannot be read \(No such file or directory\)"
+    ):
         load_config(tmp_path / "none.yaml")
     (tmp_path / "latin.yaml").write_bytes(b"run_dir: caf\xe9\n")
     with pytest.raises(ConfigError, match="byte 12 is not UTF-8"):
@@ -91,22 +107,35 @@ def test_a_missing_file_and_bytes_that_are_not_utf8_are_named(tmp_path: Path) ->
         ("trian.updates=3", "command line: unknown key 'trian'"),
         ("train.updates=[", "not a YAML value"),
         ("search.n_best=9", "command line: search.n_best=9 is more than"),
-        ("train.updtes=3", "command line: unknown key 'train.updtes'; did you mean 'train.updates'?"),
+        (
+            "train.updtes=3",
+            "command line: unknown key 'train.updtes'; did you mean 'train.updates'?",
+        ),
     ],
 )
-def test_a_mistake_on_the_command_line_is_placed_there(override: str, told: str, tmp_path: Path) -> None:
+def test_a_mistake_on_the_command_line_is_placed_there(
+    override: str, told: str, tmp_path: Path
+) -> None:
     assert told in message(tmp_path, "", override)
 
 
 def test_an_override_wins_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "c.yaml"
     file.write_text("train: {updates: 5, peak_lr: 1e-3}\n")
-    config = load_config(file, ["train.updates=7", "evaluate.metrics=[ter]", "train.max_minutes=null"])
-    assert (config.train.updates, config.train.peak_lr, config.evaluate.metrics) == (7, 1e-3, ("ter",))
+    config = load_config(
+        file, ["train.updates=7", "evaluate.metrics=[ter]", "train.max_minutes=null"]
+    )
+    assert (config.train.updates, config.train.peak_lr, config.evaluate.metrics) == (
+        7,
+        1e-3,
+        ("ter",),
+    )
 
 
 def test_a_mistake_in_the_file_is_not_put_on_the_command_line(tmp_path: Path) -> None:
-    assert message(tmp_path, "model:\n  tie_embeddings: all\n", "train.seed=2").startswith("base.yaml:2: ")
+    assert message(tmp_path, "model:\n  tie_embeddings: all\n", "train.seed=2").startswith(
+        "base.yaml:2: "
+    )
 
 
 def test_a_section_whose_lines_are_all_comments_is_an_empty_one(tmp_path: Path) -> None:
@@ -116,7 +145,9 @@ def test_a_section_whose_lines_are_all_comments_is_an_empty_one(tmp_path: Path) 
 
 
 def test_what_is_dumped_is_read_back_unchanged(tmp_path: Path) -> None:
-    config = load_config(None, ["train.peak_lr=3e-4", "data.corpora=[{tsv: x.tsv, weight: 2}]", "tgt.tokenizer=char"])
+    config = load_config(
+        None, ["train.peak_lr=3e-4", "data.corpora=[{tsv: x.tsv, weight: 2}]", "tgt.tokenizer=char"]
+    )
     file = tmp_path / "config.yaml"
     file.write_text(yaml.safe_dump(dump(config)))
     assert load_config(file) == config
@@ -127,13 +158,17 @@ def test_a_configuration_is_frozen() -> None:
         Config().train.updates = 3  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("text", "value"), [("1e-3", 1e-3), ("5e4", 5e4), ("on", "on"), ("no", "no"), ("true", True)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("1e-3", 1e-3), ("5e4", 5e4), ("on", "on"), ("no", "no"), ("true", True)]
+)
 def test_values_read_as_people_write_them(text: str, value: object) -> None:
     assert parse_value(text) == value
 
 
 @given(st.text())
-def test_any_file_is_read_or_refused_in_words(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_any_file_is_read_or_refused_in_words(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
     file = tmp_path_factory.mktemp("fuzz") / "c.yaml"
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
     try:

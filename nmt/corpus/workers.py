@@ -20,7 +20,10 @@ _ROOM = 1000  # characters of an item; longer ones make a chunk of fewer, so tha
 
 
 def map_chunks(
-    work: Callable[[list[Item]], Result], items: Iterable[Item], workers: int, size: Callable[[Item], int] = lambda _: 1
+    work: Callable[[list[Item]], Result],
+    items: Iterable[Item],
+    workers: int,
+    size: Callable[[Item], int] = lambda _: 1,
 ) -> Iterator[Result]:
     """Apply `work` to each chunk of `items`, in order; `workers` processes (0: one a core); `size` in characters.
 
@@ -52,7 +55,9 @@ def _take(source: Iterator[Item], most: int, size: Callable[[Item], int]) -> lis
     return taken
 
 
-def _in_processes(work: Callable[[list[Item]], Result], chunks: Iterator[list[Item]], count: int) -> Iterator[Result]:
+def _in_processes(
+    work: Callable[[list[Item]], Result], chunks: Iterator[list[Item]], count: int
+) -> Iterator[Result]:
     # "spawn": a fork of a process that has used torch's threads can hang.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=context) as pool:

@@ -4,13 +4,9 @@ An option lives in one field here, with its unit and meaning in `configs/referen
 no other module checks a setting again.
 """
 
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from nmt.config_files import Mapping, apply_overrides, explain, read_yaml
-from nmt.errors import ConfigError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -63,7 +59,9 @@ class DataConfig(Section):
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if self.path is not None and (self.corpora or self.dev or self.test):
-            raise ValueError("give either data.path, or data.corpora with data.dev and data.test, not both")
+            raise ValueError(
+                "give either data.path, or data.corpora with data.dev and data.test, not both"
+            )
         return self
 
 
@@ -208,9 +206,13 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.average > self.keep:
-            raise ValueError(f"train.average={self.average} needs as many checkpoints; set train.keep={self.average}")
+            raise ValueError(
+                f"train.average={self.average} needs as many checkpoints; set train.keep={self.average}"
+            )
         if self.schedule in ("noam", "inverse_sqrt") and self.warmup == 0:
-            raise ValueError(f"train.schedule={self.schedule} needs train.warmup of at least 1 update")
+            raise ValueError(
+                f"train.schedule={self.schedule} needs train.warmup of at least 1 update"
+            )
         return self
 
 
@@ -235,14 +237,20 @@ class SearchConfig(Section):
         if self.method != "beam" and self.n_best > 1:
             raise ValueError(f"search.n_best={self.n_best} needs search.method=beam")
         if self.method == "beam" and self.n_best > self.beam_size:
-            raise ValueError(f"search.n_best={self.n_best} is more than search.beam_size={self.beam_size}")
+            raise ValueError(
+                f"search.n_best={self.n_best} is more than search.beam_size={self.beam_size}"
+            )
         return self
 
 
 class EvaluateConfig(Section):
     """What `nmt evaluate` measures, and where it appends a line each time."""
 
-    metrics: tuple[Literal["bleu", "bleu_width", "chrf", "ter"], ...] = ("bleu", "bleu_width", "chrf")
+    metrics: tuple[Literal["bleu", "bleu_width", "chrf", "ter"], ...] = (
+        "bleu",
+        "bleu_width",
+        "chrf",
+    )
     history: str | None = None
 
 
@@ -263,8 +271,12 @@ class Config(Section):
     @model_validator(mode="after")
     def _sides_agree(self) -> Self:
         if self.src.language == self.tgt.language:
-            raise ValueError(f"src.language and tgt.language are both {self.src.language}; they name files: change one")
-        if self.shared_vocab and (self.src.tokenizer == "sentencepiece") != (self.tgt.tokenizer == "sentencepiece"):
+            raise ValueError(
+                f"src.language and tgt.language are both {self.src.language}; they name files: change one"
+            )
+        if self.shared_vocab and (self.src.tokenizer == "sentencepiece") != (
+            self.tgt.tokenizer == "sentencepiece"
+        ):
             raise ValueError("shared_vocab=true needs sentencepiece on both sides or on neither")
         for key in ("vocab_size", "min_frequency", "unknown", "lowercase"):
             if self.shared_vocab and getattr(self.src, key) != getattr(self.tgt, key):
@@ -276,26 +288,3 @@ class Config(Section):
     def side(self, name: Literal["src", "tgt"]) -> SideConfig:
         """The section of one side."""
         return self.src if name == "src" else self.tgt
-
-
-def load_config(path: Path | None, overrides: list[str] | None = None) -> Config:
-    """Read a YAML file (defaults where `path` is None) and apply `section.key=value` overrides.
-
-    Raises ConfigError with every mistake found, one a line, each with its place.
-    """
-    settings = Mapping({}, {}, "the command line") if path is None else read_yaml(path)
-    apply_overrides(settings, overrides or [])
-    return validate(settings)
-
-
-def validate(settings: Mapping) -> Config:
-    """Check plain settings against the schema. Raises ConfigError naming each place."""
-    try:
-        return Config.model_validate(settings.values)
-    except ValidationError as error:
-        raise ConfigError(explain(error, Config, settings)) from None
-
-
-def dump(config: Config) -> dict[str, Any]:
-    """The effective settings as plain YAML-able values; `load_config` reads them back unchanged."""
-    return config.model_dump(mode="json")

@@ -8,7 +8,11 @@ from nmt.corpus.batching import Batch
 from nmt.errors import UserError
 from nmt.text.vocab import PAD
 
-_SIGNS = ("out of memory", "not enough memory", "can't allocate memory")  # of GPUs, of CPUs on Windows and elsewhere
+_SIGNS = (
+    "out of memory",
+    "not enough memory",
+    "can't allocate memory",
+)  # of GPUs, of CPUs on Windows and elsewhere
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nmt.text.faithful import KINDS, faults
-from nmt.text.script import is_traditional
+from nmt.checks.faults import KINDS, faults
+from nmt.text.scripts import is_traditional
 from nmt.text.typography import repair
 
 PUNCTUATION, TRADITIONAL = "punctuation to mend", "Traditional characters"
@@ -20,7 +20,9 @@ class Check:
     reference: float
 
 
-def check(hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> list[Check]:
+def check(
+    hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
+) -> list[Check]:
     """Look at every line; for what has to do with the source only where the sources are given."""
     kinds = [PUNCTUATION, TRADITIONAL, *(KINDS if sources is not None else ())]
     ours, theirs = (_shares(lines, sources) for lines in (hypotheses, references))
@@ -45,5 +47,8 @@ def _kinds(line: str, source: str | None) -> Iterator[str]:
 
 def format_checks(checks: Sequence[Check]) -> str:
     """A table for people."""
-    rows = [f"{check.kind:<24}{check.translation:>10.1f} %{check.reference:>10.1f} %" for check in checks]
+    rows = [
+        f"{check.kind:<24}{check.translation:>10.1f} %{check.reference:>10.1f} %"
+        for check in checks
+    ]
     return "\n".join([f"{'lines with':<24}{'translation':>12}{'reference':>12}", *rows])

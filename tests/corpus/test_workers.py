@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.corpus import parallel
-from nmt.corpus.parallel import map_chunks
+from nmt.corpus import workers
+from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes start for 20 items, and take 7 at a time."""
-    monkeypatch.setattr(parallel, "CHUNK", 7)
-    monkeypatch.setattr(parallel, "_WORTH_IT", 20)
+    monkeypatch.setattr(workers, "CHUNK", 7)
+    monkeypatch.setattr(workers, "_WORTH_IT", 20)
 
 
 def square(numbers: list[int]) -> list[int]:
@@ -38,7 +38,7 @@ def flat(chunks: Iterator[list[int]]) -> list[int]:
 @given(st.lists(st.integers(), max_size=60), st.integers(1, 9))
 def test_one_process_maps_chunk_by_chunk(items: list[int], size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "CHUNK", size)
+        patch.setattr(workers, "CHUNK", size)
         chunks = list(map_chunks(square, iter(items), workers=1))
     assert [item for chunk in chunks for item in chunk] == square(items)
     assert all(len(chunk) == size for chunk in chunks[:-1])
@@ -47,7 +47,9 @@ def test_one_process_maps_chunk_by_chunk(items: list[int], size: int) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_two_processes_give_what_one_gives_in_the_same_order() -> None:
-    assert list(map_chunks(square, range(500), workers=2)) == list(map_chunks(square, range(500), workers=1))
+    assert list(map_chunks(square, range(500), workers=2)) == list(
+        map_chunks(square, range(500), workers=1)
+    )
 
 
 @pytest.mark.usefixtures("small")

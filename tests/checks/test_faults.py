@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from nmt.checks.faults import Fault, faults
 from nmt.corpus.lines import read_lines
-from nmt.text.faithful import Fault, faults, unlikely
 
 FAITHFUL = [
     # the same number, written otherwise
@@ -195,31 +195,17 @@ FAULTY = [
     ("Prices rose 30%.", "物价上涨百分之四十。", "number missing", "30"),
     ("Version 1.2.3 is out.", "版本1.2.4发布了。", "number missing", "1.2.3"),
     ("He has 2 cats and two dogs.", "他有猫和两条狗。", "number missing", "2"),
-    ("I am 180 centimeters tall.", "我身高180米。", "unit wrong", "180 centimeters"),
-    ("I am 180cm tall.", "我180岁高。", "unit wrong", "180cm"),
-    ("It is 1,600 meters high.", "它高1600岁。", "unit wrong", "1,600 meters"),
-    ("Preheat it to 300° Fahrenheit.", "预热到300度。", "unit wrong", "300° Fahrenheit"),
-    ("It cost 50 dollars.", "花了50日币。", "unit wrong", "50 dollars"),
-    ("Wait 20 minutes.", "等20天。", "unit wrong", "20 minutes"),
-    ("In case of fire, call 119.", "失火时，119年打电话。", "unit wrong", "119年"),
-    ("About 100,000 live there.", "约有100,000点左右。", "unit wrong", "100,000点左右"),
-    ("I have not seen him since 8539.", "我8539岁没见过他。", "unit wrong", "8539岁"),
-    ("I get up at 6:30.", "我6:30天起床。", "unit wrong", "6:30天"),
-    ("Eat before 8:00 p.m.", "早上8点之前吃。", "unit wrong", "早上8"),
-    ("School begins at 8:30 a.m.", "下午8:30上课。", "unit wrong", "下午8"),
-    ("I woke up at 2:21.", "我2点醒来了21点。", "unit wrong", "21"),
-    ("I get up at 2:28.", "我二点起床28天。", "unit wrong", "28"),
-    ("I woke up at 7:19.", "我七点醒来了7点。", "unit wrong", "19"),
-    ("Preheat it to 367° Fahrenheit.", "华氏度的烤箱到367摄氏度。", "unit wrong", "367摄氏"),
-    ("It ended at 4:00 p.m.", "它在下午4:0点钟结束。", "unit wrong", "4:0点"),
-    ("They eat before 8:00 p.m.", "他们8点半前吃饭。", "unit wrong", "8点半"),
-    ("This is Room 839.", "这里有839个房间。", "unit wrong", "839个"),
     ("Go away.", "走开走开走开走开走开。", "repetition", "走开"),
     ("He was hurt.", "他上身部部部部部部受伤。", "repetition", "部"),
     ("He was hurt.", "受伤, 受伤, 受伤, 受伤。", "repetition", "受伤"),
     ("He was badly hurt again.", "He was badly hurt again.", "copy", "He was badly hurt again."),
     ("He was badly hurt again.", "He was hurt.", "copy", "He was hurt."),
-    ("He was badly hurt again in the long war of that year.", "他。", "too short", "2 characters for 53"),
+    (
+        "He was badly hurt again in the long war of that year.",
+        "他。",
+        "too short",
+        "2 characters for 53",
+    ),
     ("He was hurt.", "", "too short", "0 characters for 12"),
     ("He was hurt.", "他" + "受了非常重的伤势而且需要住院" * 3, "too long", "43 characters for 12"),
 ]
@@ -233,47 +219,6 @@ def test_nothing_is_wrong_with(source: str, translation: str) -> None:
 @pytest.mark.parametrize(("source", "translation", "kind", "detail"), FAULTY)
 def test_it_is_wrong_with(source: str, translation: str, kind: str, detail: str) -> None:
     assert Fault(kind, detail) in faults(source, translation)
-
-
-@pytest.mark.parametrize(
-    ("source", "translation", "is_so"),
-    [
-        ("He is 180 tall.", "他高180。", False),
-        ("He is 180 tall.", "他很高。180", True),
-        ("He is 180 tall.", "他很高！ 180 ", True),
-        ("He is tall. 180", "他很高。180", False),
-        ("He is 3.14 tall", "他高3.14", False),
-        ("See a.py.", "看。a.py", True),
-        ("It cost 50 dollars.", "它花了50美元买了50美元。", True),
-        ("50 plus 50.", "50加50。", False),
-        ("It cost fifty dollars.", "它花了50美元，50美元。", True),
-        ("It cost fifty dollars.", "它花了50美元。", False),
-        ("I woke up at 2:30.", "我2点醒来了2:30。", True),
-        ("I woke up at 2:30.", "我二点醒来了2:30。", True),
-        ("I woke up at 2:30.", "我2点半醒来，三十分。", True),
-        ("I woke up at 2:30.", "我两点半醒来。", False),
-        ("He was 30 minutes late.", "他迟到了三十分钟。", False),
-        ("This book costs 20 dollars.", "这本书要20元。", True),
-        ("This book costs $20.", "这本书要20美元。", False),
-        ("I woke up at 2:30.", "我2点30分醒来了。", False),
-        ("It cost 1000 yen.", "它花了1,000日元。", False),
-        ("It cost 40,000 yen.", "它花了多少钱。40,000日元", True),
-        ("It cost 40,000 yen.", "它花了多少钱。40,000日元。", True),
-        ("It cost 40,000 yen.", "它花了我们40,000日元。", False),
-        ("October 10th, 1972", "1972年10月10日", False),
-        ("October 10th, 1972", "1972年10月10日10日", True),
-        ("", "", False),
-        ("Mind this one.", "小心这一点。", False),
-        ("In the 1990s it was new.", "20世纪90年代它很新。", False),
-        ("It costs 500 yuan ($70).", "它要500元（70美元）。", False),
-        ("We bought v2.10.3 and 2.0.0.", "我们买了v2.10.3和2.0.0。", False),
-        ("No number.", "没有数字。", False),
-    ],
-)
-def test_what_is_seldom_right_is_a_number_twice_or_behind_the_sentence(
-    source: str, translation: str, is_so: bool
-) -> None:
-    assert unlikely(source, translation) is is_so
 
 
 def test_a_fault_reads_as_a_line() -> None:
@@ -331,46 +276,66 @@ def test_long_lines_are_no_trouble(unit: str) -> None:
     faults(line, line)
     faults("one word", line)
     faults(line, "好")
-    unlikely(line, line)
-    assert time.process_time() - start < 20  # seconds; it takes a few, and would take minutes if it were quadratic
+    assert (
+        time.process_time() - start < 20
+    )  # seconds; it takes a few, and would take minutes if it were quadratic
 
 
 # --- the references of two test sets ---
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "typography"
-real = pytest.mark.skipif(not SHARED.is_dir(), reason="no real data beside the project (../shared/data/typography)")
+real = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="no real data beside the project (../shared/data/typography)"
+)
 SETS = ["flores-dev", "newstest2019"]
 # newstest2019 has 222 for 220, the 17th for the seventh festival, and no hole 15 (lines counted from 1)
 WRONG = {"flores-dev": set[int](), "newstest2019": {542, 715, 973}}
 
 
 def pairs(test_set: str) -> list[tuple[str, str]]:
-    source, reference = (list(read_lines(SHARED / f"{test_set}.{side}")) for side in ("en", "ref.zh"))
+    source, reference = (
+        list(read_lines(SHARED / f"{test_set}.{side}")) for side in ("en", "ref.zh")
+    )
     return list(zip(source, reference, strict=True))
 
 
 def number_faults(source: str, translation: str) -> list[Fault]:
-    return [fault for fault in faults(source, translation) if fault.kind.startswith(("number", "unit"))]
+    return [
+        fault for fault in faults(source, translation) if fault.kind.startswith(("number", "unit"))
+    ]
 
 
 @real
 @pytest.mark.parametrize("test_set", SETS)
-def test_one_reference_in_a_hundred_with_numbers_raises_a_false_alarm_at_most(test_set: str) -> None:
+def test_one_reference_in_a_hundred_with_numbers_raises_a_false_alarm_at_most(
+    test_set: str,
+) -> None:
     lines = [n for n, pair in enumerate(pairs(test_set), 1) if re.search(r"\d", "".join(pair))]
-    alarms = [n for n in lines if number_faults(*pairs(test_set)[n - 1]) and n not in WRONG[test_set]]
+    alarms = [
+        n for n in lines if number_faults(*pairs(test_set)[n - 1]) and n not in WRONG[test_set]
+    ]
     assert len(alarms) <= len(lines) / 100, alarms
 
 
 @real
 @pytest.mark.parametrize("test_set", SETS)
 def test_references_neither_copy_nor_repeat_and_have_a_length_that_is_right(test_set: str) -> None:
-    others = [fault for pair in pairs(test_set) for fault in faults(*pair) if not fault.kind.startswith("number")]
+    others = [
+        fault
+        for pair in pairs(test_set)
+        for fault in faults(*pair)
+        if not fault.kind.startswith("number")
+    ]
     assert len(others) <= len(pairs(test_set)) / 500, others
 
 
 def changed(line: str, place: re.Match[str], chance: random.Random) -> str:
     at = chance.choice([n for n in range(*place.span()) if line[n].isdigit()])
-    return line[:at] + chance.choice([digit for digit in "123456789" if digit != line[at]]) + line[at + 1 :]
+    return (
+        line[:at]
+        + chance.choice([digit for digit in "123456789" if digit != line[at]])
+        + line[at + 1 :]
+    )
 
 
 def dropped(line: str, place: re.Match[str], chance: random.Random) -> str:
@@ -381,7 +346,11 @@ def scaled(line: str, place: re.Match[str], chance: random.Random) -> str:
     """By ten, 万 or 亿; where there is a 万 or 亿, it is taken away or another."""
     after = line[place.end() :].lstrip()
     if after[:1] in ("万", "亿"):
-        return line[: place.end()] + chance.choice(["", "亿" if after[0] == "万" else "万"]) + after[1:]
+        return (
+            line[: place.end()]
+            + chance.choice(["", "亿" if after[0] == "万" else "万"])
+            + after[1:]
+        )
     return (
         line[: place.end()]
         + chance.choice(["万", "亿"] if "." in place[0] else ["0", "万", "亿"])

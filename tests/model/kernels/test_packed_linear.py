@@ -6,12 +6,13 @@ import pytest
 import torch
 from torch import nn
 
-from nmt.config import ModelConfig
-from nmt.model.packed import pack
+from nmt.config.schema import ModelConfig
+from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 
 supported = pytest.mark.skipif(
-    not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="this CPU does not multiply in bfloat16"
+    not torch.ops.mkldnn._is_mkldnn_bf16_supported(),
+    reason="this CPU does not multiply in bfloat16",
 )
 
 
@@ -21,7 +22,9 @@ supported = pytest.mark.skipif(
 def test_a_packed_layer_computes_what_the_layer_does(rows: tuple[int, ...], bias: bool) -> None:
     layer = nn.Linear(24, 40, bias).bfloat16()
     x = torch.randn(*rows, 24, generator=torch.Generator().manual_seed(1)).bfloat16()
-    exact = nn.functional.linear(x.double(), layer.weight.double(), None if bias is False else layer.bias.double())
+    exact = nn.functional.linear(
+        x.double(), layer.weight.double(), None if bias is False else layer.bias.double()
+    )
     packed = nn.Sequential(layer)
     pack(packed)
     with torch.inference_mode():
@@ -31,7 +34,9 @@ def test_a_packed_layer_computes_what_the_layer_does(rows: tuple[int, ...], bias
 @supported
 @torch.no_grad()
 def test_a_packed_model_computes_what_the_model_does() -> None:
-    config = ModelConfig(d_model=32, heads=4, d_ff=64, encoder_layers=2, decoder_layers=2, tie_embeddings="target")
+    config = ModelConfig(
+        d_model=32, heads=4, d_ff=64, encoder_layers=2, decoder_layers=2, tie_embeddings="target"
+    )
     model = Transformer(config, 50, 60).bfloat16().eval()
     packed = deepcopy(model)
     pack(packed)

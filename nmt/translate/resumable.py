@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import ConfigError, DataError, ModelError, UserError
-from nmt.run_dir import RunDir, locked, read_json, sync, write_json
+from nmt.files import read_json, sync, write_json
+from nmt.run_dir import RunDir, locked
 
 
 class Unfinished:
@@ -48,7 +49,9 @@ class Unfinished:
                 rest = rest[self._text.write(rest) :]
         except OSError as error:
             mend = "mend that, then go on with --resume"
-            raise UserError(f"{self.folder}: cannot be written ({error.strerror}); {mend}") from None
+            raise UserError(
+                f"{self.folder}: cannot be written ({error.strerror}); {mend}"
+            ) from None
         sync(self.folder / "text")
         self.lines += len(lines)
         self._input.update("".join(line + "\n" for line in lines).encode())
@@ -56,7 +59,9 @@ class Unfinished:
 
 
 def _note(folder: Path, made_with: str, lines: int = 0, size: int = 0, of: str = "") -> None:
-    write_json(folder / "done.json", {"lines": lines, "bytes": size, "input": of, "made_with": made_with})
+    write_json(
+        folder / "done.json", {"lines": lines, "bytes": size, "input": of, "made_with": made_with}
+    )
 
 
 @contextmanager
@@ -75,7 +80,9 @@ def unfinished(output: Path, made_with: str, resume: bool, overwrite: bool) -> I
             mend = "go on with --resume, or --overwrite them"
             raise ConfigError(f"{folder}: {done['lines']} lines are translated already; {mend}")
         if done["lines"] and done["made_with"] != made_with:
-            raise ConfigError(f"{folder}: made with another model, search or format; give the same, or --overwrite it")
+            raise ConfigError(
+                f"{folder}: made with another model, search or format; give the same, or --overwrite it"
+            )
         with (folder / "text").open("ab", buffering=0) as text:
             yield Unfinished(folder, made_with, done, text)
         (folder / "text").replace(output)
@@ -87,6 +94,10 @@ def _read(folder: Path) -> dict[str, Any]:
     done: dict[str, Any] = read_json(folder / "done.json")
     size = (folder / "text").stat().st_size if (folder / "text").exists() else 0
     with suppress(KeyError, TypeError, AttributeError):
-        if done["lines"] >= 0 and 0 <= done["bytes"] <= size and {"input", "made_with"} <= done.keys():
+        if (
+            done["lines"] >= 0
+            and 0 <= done["bytes"] <= size
+            and {"input", "made_with"} <= done.keys()
+        ):
             return done
     raise ModelError(f"{folder}: damaged; begin anew with --overwrite")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
-from nmt.model.attention import Attend, bias_of
-from nmt.model.dropout import Dropout
+from nmt.model.kernels.attention import Attend, bias_of
+from nmt.model.kernels.dropout import Dropout
 from nmt.model.transformer import join_heads, split_heads
 
 N, H, T, S, D = 3, 2, 5, 7, 4
@@ -22,13 +22,20 @@ MASKS = {
     "each its own": (torch.arange(N * H * T * S) % 3 != 1).view(N, H, T, S),
 }
 every_mask = pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
-Sources = tuple[Tensor, Tensor]  # what queries [N,T,H·D], and what keys and values [N,S,2·H·D], are made of
+Sources = tuple[
+    Tensor, Tensor
+]  # what queries [N,T,H·D], and what keys and values [N,S,2·H·D], are made of
 
 
-def sources(shape: tuple[int, ...] = (N, H, T, S, D), dtype: torch.dtype = torch.float64) -> Sources:
+def sources(
+    shape: tuple[int, ...] = (N, H, T, S, D), dtype: torch.dtype = torch.float64
+) -> Sources:
     n, h, t, s, d = shape
     chance = torch.Generator().manual_seed(2)
-    drawn = (torch.randn(n, *size, generator=chance, dtype=torch.float64) for size in ((t, h * d), (s, 2 * h * d)))
+    drawn = (
+        torch.randn(n, *size, generator=chance, dtype=torch.float64)
+        for size in ((t, h * d), (s, 2 * h * d))
+    )
     one, other = (x.to(dtype).requires_grad_() for x in drawn)
     return one, other
 
@@ -40,7 +47,10 @@ def parts(of: Sources, heads: int = H) -> tuple[Tensor, ...]:
 
 def whole(views: tuple[Tensor, ...]) -> list[Tensor]:
     """The same values, each tensor in memory of its own."""
-    return [part.detach().clone(memory_format=torch.contiguous_format).requires_grad_() for part in views]
+    return [
+        part.detach().clone(memory_format=torch.contiguous_format).requires_grad_()
+        for part in views
+    ]
 
 
 def attending(rate: float, training: bool = True) -> Callable[..., Tensor]:
@@ -48,10 +58,14 @@ def attending(rate: float, training: bool = True) -> Callable[..., Tensor]:
     return lambda q, k, v, mask: attend(q, k, v, None if mask is None else bias_of(mask, q.dtype))
 
 
-def outcome(attend: Callable[..., Tensor], of: Sources, mask: Tensor | None, heads: int = H) -> tuple[Tensor, ...]:
+def outcome(
+    attend: Callable[..., Tensor], of: Sources, mask: Tensor | None, heads: int = H
+) -> tuple[Tensor, ...]:
     """What attention gives, joined as the model's layers join it, and the gradients of its sources."""
     looked = join_heads(attend(*parts(of, heads), mask))
-    arriving = torch.randn(looked.shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    arriving = torch.randn(
+        looked.shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64
+    )
     return looked, *torch.autograd.grad(looked, of, arriving.to(looked.dtype))
 
 
@@ -114,7 +128,9 @@ def test_the_gradients_are_the_slopes(rate, mask):
 def test_a_gradient_that_is_one_number_for_all_will_do():
     """As the gradient of a sum is: expanded, with strides of 0."""
     of = sources()
-    ours, theirs = (torch.autograd.grad(kind(*parts(of), None).sum(), of) for kind in (attending(0.0), fused))
+    ours, theirs = (
+        torch.autograd.grad(kind(*parts(of), None).sum(), of) for kind in (attending(0.0), fused)
+    )
     exactly(ours, theirs)
 
 
@@ -132,7 +148,9 @@ def test_nothing_that_is_given_is_changed(mask):
 def test_in_bf16_it_is_float64s_but_for_rounding(mask):
     narrow = sources(dtype=torch.bfloat16)
     wide = tuple(x.detach().double().requires_grad_() for x in narrow)
-    for ours, exact in zip(outcome(attending(0.0), narrow, mask), outcome(fused, wide, mask), strict=True):
+    for ours, exact in zip(
+        outcome(attending(0.0), narrow, mask), outcome(fused, wide, mask), strict=True
+    ):
         assert ours.dtype == torch.bfloat16
         assert (ours - exact).abs().max() <= 2 * torch.finfo(torch.bfloat16).eps * exact.abs().max()
 
@@ -156,7 +174,9 @@ def test_training_attention_drops_weights_and_keeps_their_mean():
     q, k = torch.zeros(1, 1, 1, 8), torch.zeros(1, 1, 1000, 8)
     looked = attend(q, k, torch.ones(1, 1, 1000, 8), None)
     assert float(looked[0, 0, 0, 0]) != 1.0
-    assert float(looked[0, 0, 0, 0]) == pytest.approx(1.0, abs=5 / math.sqrt(1000))  # 5 standard deviations
+    assert float(looked[0, 0, 0, 0]) == pytest.approx(
+        1.0, abs=5 / math.sqrt(1000)
+    )  # 5 standard deviations
 
 
 @pytest.mark.parametrize("keys", [1, 7, 15, 16, 17, 40])

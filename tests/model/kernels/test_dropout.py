@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.model.dropout import Dropout
+from nmt.model.kernels.dropout import Dropout
 
 COUNT = 200_000
 RATES = [0.01, 0.1, 0.3, 0.5, 0.9]
@@ -56,7 +56,9 @@ def test_two_calls_under_one_seed_give_two_masks():
     assert not torch.equal(layer(x), layer(x))
 
 
-@pytest.mark.parametrize("layer", [Dropout(0.5).eval(), Dropout(0.0).train()], ids=["evaluating", "rate 0"])
+@pytest.mark.parametrize(
+    "layer", [Dropout(0.5).eval(), Dropout(0.0).train()], ids=["evaluating", "rate 0"]
+)
 def test_it_is_the_identity_when_there_is_nothing_to_drop(layer):
     x, state = torch.randn(10), torch.get_rng_state()
     assert layer(x) is x
@@ -72,7 +74,10 @@ def test_the_gradient_is_the_mask():
     assert torch.equal(x.grad == 0, out == 0)
 
 
-@given(st.lists(st.integers(0, 5), max_size=4), st.sampled_from([torch.float32, torch.float64, torch.bfloat16]))
+@given(
+    st.lists(st.integers(0, 5), max_size=4),
+    st.sampled_from([torch.float32, torch.float64, torch.bfloat16]),
+)
 def test_shape_and_type_are_kept(shape, dtype):
     out = dropped(0.5, torch.ones(shape, dtype=dtype))
     assert (out.shape, out.dtype) == (torch.Size(shape), dtype)
@@ -99,7 +104,9 @@ def test_factors_are_what_dropout_multiplies_by_under_the_same_seed():
     assert torch.equal(dropped(0.3, x, seed=1), x * factors)
 
 
-@pytest.mark.parametrize("layer", [Dropout(0.5).eval(), Dropout(0.0).train()], ids=["evaluating", "rate 0"])
+@pytest.mark.parametrize(
+    "layer", [Dropout(0.5).eval(), Dropout(0.0).train()], ids=["evaluating", "rate 0"]
+)
 def test_there_are_no_factors_when_there_is_nothing_to_drop(layer):
     residual, x, state = torch.randn(10), torch.randn(10), torch.get_rng_state()
     assert layer.factors(x.shape, x.dtype) is None
@@ -113,7 +120,9 @@ def test_dropping_onto_a_residual_is_adding_what_is_dropped(dtype):
     before, rounding = residual.clone(), torch.finfo(dtype).eps
     torch.manual_seed(1)
     out = Dropout(0.3).train().onto(residual, x)
-    torch.testing.assert_close(out, residual + dropped(0.3, x, seed=1), rtol=rounding, atol=4 * rounding)
+    torch.testing.assert_close(
+        out, residual + dropped(0.3, x, seed=1), rtol=rounding, atol=4 * rounding
+    )
     assert torch.equal(residual, before)
 
 

@@ -5,19 +5,38 @@ from typing import Any
 
 import yaml
 
-from nmt.config import Config, dump, load_config
+from nmt.config.load import dump, load_config
+from nmt.config.schema import Config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.prepare import is_current, ledger_line, prepare
 from nmt.corpus.sources import find_sources
 from nmt.errors import ConfigError, Say
-from nmt.run_dir import SIDES, SPLITS, RunDir, remove, write_text
+from nmt.files import remove, write_text
+from nmt.run_dir import SIDES, SPLITS, RunDir
 
 _MEND = "give another run_dir, or --overwrite to delete its checkpoints"
 # Settings that change what is still to come, not what a run's checkpoints have already become.
 _FREE: dict[str, Any] = {"run_dir": True, "search": True, "evaluate": True, "data": {"max_bytes"}}
 _FREE["prepare"] = {"workers"}
-_FREE["train"] = {"accumulate", "average", "average_of", "clip_norm", "device", "keep", "log_every", "max_minutes"}
-_FREE["train"] |= {"patience", "peak_lr", "precision", "save_every", "tensorboard", "updates", "validate_every"}
+_FREE["train"] = {
+    "accumulate",
+    "average",
+    "average_of",
+    "clip_norm",
+    "device",
+    "keep",
+    "log_every",
+    "max_minutes",
+}
+_FREE["train"] |= {
+    "patience",
+    "peak_lr",
+    "precision",
+    "save_every",
+    "tensorboard",
+    "updates",
+    "validate_every",
+}
 
 
 def claim(config: Config, overwrite: bool) -> RunDir:
@@ -36,7 +55,11 @@ def claim(config: Config, overwrite: bool) -> RunDir:
     if overwrite:
         find_sources(config)  # before anything is deleted for a training that cannot begin
         _clear(run)
-    elif run.steps() and run.config.exists() and (differing := _differences(load_config(run.config), config)):
+    elif (
+        run.steps()
+        and run.config.exists()
+        and (differing := _differences(load_config(run.config), config))
+    ):
         told = f"was trained with another configuration ({'; '.join(differing)})"
         raise ConfigError(f"{run.path}: {told}; {_MEND}")
     write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
@@ -59,7 +82,11 @@ def _flat(config: Config) -> dict[str, Any]:
     """{"train": {"seed": 1}} → {"train.seed": 1}, without what is free to change."""
     sections = config.model_dump(mode="json", exclude=_FREE)
     flat = {"shared_vocab": sections.pop("shared_vocab")}
-    return flat | {f"{section}.{key}": value for section in sections for key, value in sections[section].items()}
+    return flat | {
+        f"{section}.{key}": value
+        for section in sections
+        for key, value in sections[section].items()
+    }
 
 
 def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
@@ -67,7 +94,9 @@ def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
     if is_current(config, run):
         return
     if run.steps():
-        say(f"{run.path}: its corpora have changed or are gone; it goes on with the text as it was prepared")
+        say(
+            f"{run.path}: its corpora have changed or are gone; it goes on with the text as it was prepared"
+        )
     else:
         run_prepare(config, run, say)
 
@@ -81,7 +110,9 @@ def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
 def _refuse_if_trained(run: RunDir, stage: str) -> None:
     """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
     if run.steps():
-        raise ConfigError(f"{run.path}: {stage} would replace what its checkpoints were trained on; {_MEND}")
+        raise ConfigError(
+            f"{run.path}: {stage} would replace what its checkpoints were trained on; {_MEND}"
+        )
 
 
 def run_prepare(config: Config, run: RunDir, say: Say) -> None:
@@ -101,4 +132,6 @@ def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
         side = report[name]
         dev = "dev: coverage {dev_coverage:.2f} %, OOV {dev_oov:.2f} %, unknown even so {dev_unk:.2f} %"
         covers = "dev is empty" if side["dev_coverage"] is None else dev.format(**side)
-        say(f"build-vocab: {name}: {side['size']:,} tokens, {side['spelling']:,} of them to spell with; {covers}")
+        say(
+            f"build-vocab: {name}: {side['size']:,} tokens, {side['spelling']:,} of them to spell with; {covers}"
+        )

@@ -5,16 +5,25 @@ digits that the translation has. What may be right is let pass: a fault that is 
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from nmt.text import spans
-from nmt.text.numbers import Number, Values, chinese, english
-from nmt.text.units import miscounted
+from nmt.text.chinese_numbers import chinese
+from nmt.text.english_numbers import english
+from nmt.text.numbers import Number, Values
 
-KINDS = "number missing", "number invented", "unit wrong", "span mangled", "repetition", "copy", "too short", "too long"
+KINDS = (
+    "number missing",
+    "number invented",
+    "span mangled",
+    "repetition",
+    "copy",
+    "too short",
+    "too long",
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,11 @@ def mangled(source: str, translation: str) -> list[Fault]:
 def repetition(source: str, translation: str) -> list[Fault]:
     """Something that stands four times in a row, if nothing in the source stands three times."""
     repeated = _REPEATED.search(translation)
-    return [Fault("repetition", _short(repeated[1]))] if repeated and _TWICE.search(source) is None else []
+    return (
+        [Fault("repetition", _short(repeated[1]))]
+        if repeated and _TWICE.search(source) is None
+        else []
+    )
 
 
 _DIGITS = re.compile("[\\d½¼¾⅓⅔⅛]")
@@ -57,17 +70,19 @@ def _numbers(source: str, translation: str) -> Iterator[Fault]:
     missing, invented = _unexplained(english(source), told)
     said = {value for number in told for value in number.values}
     for number in missing:
-        if not number.text.isalpha() or ("月" in translation and number.values[0] not in said):  # 27日, 当月27日
+        if not number.text.isalpha() or (
+            "月" in translation and number.values[0] not in said
+        ):  # 27日, 当月27日
             yield Fault("number missing", number.text)
     yield from (Fault("number invented", number.text) for number in invented)
-    if not (missing or invented):
-        yield from (Fault("unit wrong", unit) for unit in miscounted(source, translation))
 
 
 def _unexplained(stated: Numbers, told: Numbers) -> tuple[Numbers, Numbers]:
     """The numbers in digits, of the source and of the translation, that nothing on the other side explains."""
     missing, invented = _pair([n for n in stated if n.digits], [n for n in told if n.digits])
-    hints = [n for n in stated if not n.digits]  # single words say what numerals say: the 二 of "two" is not that of 2
+    hints = [
+        n for n in stated if not n.digits
+    ]  # single words say what numerals say: the 二 of "two" is not that of 2
     words = [n for n in hints if n.text.isalpha() and n.values[0] != 1]
     others = [n for n in hints if not (n.text.isalpha() and n.values[0] != 1)]
     words, numerals = _pair(words, [n for n in told if not n.digits], (1,))
@@ -77,13 +92,17 @@ def _unexplained(stated: Numbers, told: Numbers) -> tuple[Numbers, Numbers]:
         missing, rest = _pair(_apart(missing), [*invented, *numerals])
         missing, rest = _pair(_apart(missing), _apart(rest))
         invented, _ = _pair([number for number in rest if number.digits], _apart(words))
-    if not missing:  # what is said once may well be said again, with the noun that English leaves out
+    if (
+        not missing
+    ):  # what is said once may well be said again, with the noun that English leaves out
         again = {value for number in stated for value in number.values}
         invented = [number for number in invented if again.isdisjoint(number.values)]
     return missing, invented
 
 
-def _pair(left: Numbers, right: Numbers, depths: Sequence[int | None] = (1, None)) -> tuple[Numbers, Numbers]:
+def _pair(
+    left: Numbers, right: Numbers, depths: Sequence[int | None] = (1, None)
+) -> tuple[Numbers, Numbers]:
     """What is left over on both sides when each number has taken one that may mean the same, the likeliest first."""
     for likeliest in depths:
         places: defaultdict[Decimal, list[int]] = defaultdict(list)
@@ -109,30 +128,9 @@ def _apart(numbers: Numbers) -> Numbers:
     return [part for number in numbers for part in number.parts or (number,)]
 
 
-def unlikely(source: str, translation: str) -> bool:
-    """Whether something is seldom right: a number or span said more often than in the source, or behind the sentence.
-
-    Or dollars that are 元 alone, which are yuan.
-    """
-    plain = re.sub(r"\d\d? ?月|\d\d世纪(?=\d0年代)", "", translation)  # October is 10月, 1990s are 20世纪90年代
-    said, told = (Counter(spans.find(text, numbers=True)) for text in (source, plain))
-    written, figures = (len(_FIGURES.findall(text.replace(",", ""))) for text in (source, plain))
-    words = sum(not number.digits and number.values[:1] != (Decimal(1),) for number in english(source))
-    again = figures > written + words or any(told[span] > said[span] for span in said)
-    yuan = _DOLLARS.search(source) and _YUAN.search(translation)
-    return again or yuan is not None or (_ends_late(translation) and not _ends_late(source))
-
-
-def _ends_late(text: str) -> bool:
-    *_, last = ["", *spans.find(text, numbers=True)]
-    before, _, behind = text.rpartition(last) if last else ("", "", text)
-    return before.rstrip().endswith(tuple(".!?。！？")) and _UNIT.fullmatch(behind.strip()) is not None
-
-
-_UNIT = re.compile("[\u4e00-\u9fff]{0,2}[.!?。！？]?")
-_FIGURES = re.compile(r"\d+|(?!一点)[一二三四五六七八九十两]{1,3}点|点半|[二三四五]十[一二三四五六七八九]?分(?!之)")
-_DOLLARS, _YUAN = re.compile(r"(?i)^(?!.*(?:yuan|rmb|cny|¥|nt\$|hk\$)).*(?:\$|dollar)"), re.compile(r"\d\s?元")
-_WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")  # neither a name nor within an address
+_WORD = re.compile(
+    r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)"
+)  # neither a name nor within an address
 _HAN = re.compile("[\u3400-\u9fff]")
 _REPEATED = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")  # not 谢谢，谢谢
 _TWICE = re.compile(r"([^\W\d].{0,59}?)(?:\W{0,2}\1){2}", re.IGNORECASE)
@@ -140,7 +138,11 @@ _TWICE = re.compile(r"([^\W\d].{0,59}?)(?:\W{0,2}\1){2}", re.IGNORECASE)
 
 def _copy(source: str, translation: str) -> Iterator[Fault]:
     words = len(_WORD.findall(source))
-    if translation and _HAN.search(translation) is None and (words > 2 or (words and translation == source)):
+    if (
+        translation
+        and _HAN.search(translation) is None
+        and (words > 2 or (words and translation == source))
+    ):
         yield Fault("copy", _short(translation))
 
 
@@ -157,4 +159,10 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-_CHECKS: tuple[Callable[[str, str], Iterable[Fault]], ...] = (_numbers, mangled, repetition, _copy, _length)
+_CHECKS: tuple[Callable[[str, str], Iterable[Fault]], ...] = (
+    _numbers,
+    mangled,
+    repetition,
+    _copy,
+    _length,
+)

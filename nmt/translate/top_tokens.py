@@ -22,7 +22,10 @@ class Likeliest:
 
 def likeliest(logits: Tensor, count: int) -> Likeliest:
     """The `count` likeliest tokens by logits [N,V], or all V if there are no more; on a CPU block by block."""
-    parts = [_of_block(block, min(count, logits.shape[1])) for block in logits.split(rows_at_once(logits))]
+    parts = [
+        _of_block(block, min(count, logits.shape[1]))
+        for block in logits.split(rows_at_once(logits))
+    ]
     return Likeliest(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
