@@ -1,10 +1,12 @@
-"""Checkpoints: folders that appear whole or not at all, hold no pickled code, and say what they belong to.
+"""Checkpoints: folders that appear whole or not at all, hold no code, and name their origin.
 
 `step-00012000/` holds `model.safetensors`, `training.pt` (optimizer and scaler state, loaded with
-`weights_only=True`) and `meta.json`. There is no random state and no schedule in it: both are functions of the seed
-and the number of updates. `average-00012000/` is the mean of several; it has no training state.
+`weights_only=True`) and `meta.json`. It holds no random state and no schedule: both are functions
+of the seed and the number of updates. `average-00012000/` is the mean of several checkpoints and
+has no training state.
 
-`meta.json` holds a checksum of each other file, and of itself in `seal`; that and `format` stay so in every format.
+`meta.json` holds a checksum of every other file, and one of itself in `seal`. These checksums and
+`format` stay the same in every later format.
 """
 
 import hashlib
@@ -22,99 +24,127 @@ from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
 from nmt.files import read_bytes, read_json, remove, replacing, write_json, write_text
-from nmt.run_dir import CHECKPOINT, SIDES, RunDir
+from nmt.run_dir import CHECKPOINT, RunDir
 
 FORMAT = 1
-WEIGHTS, TRAINING, META = "model.safetensors", "training.pt", "meta.json"
+WEIGHTS = "model.safetensors"
+TRAINING = "training.pt"
+META = "meta.json"
 
-Weights = dict[str, Tensor]  # by the parameters' names
+Weights = dict[str, Tensor]  # by the names of the parameters
+
+
+# --- a checkpoint and what it says about itself ---
 
 
 @dataclass(frozen=True)
 class Meta:
-    """What a checkpoint says of itself."""
+    """What a checkpoint says about itself.
+
+    `progress` is what resuming needs besides the weights and the optimizer; `origin` names what
+    made the checkpoint: versions, seed and fingerprints.
+    """
 
     update: int
-    fingerprints: tuple[str, str]  # of both sides
+    fingerprints: tuple[str, str]  # of the source and the target side
     scores: dict[str, float] = field(default_factory=dict)
-    progress: dict[str, Any] = field(
-        default_factory=dict
-    )  # what resuming needs beside weights and optimizer
-    origin: dict[str, Any] = field(
-        default_factory=dict
-    )  # what made it: versions, seed, fingerprints
+    progress: dict[str, Any] = field(default_factory=dict)
+    origin: dict[str, Any] = field(default_factory=dict)
+
+
+def step_name(update: int) -> str:
+    """The folder name of the checkpoint after `update` updates."""
+    return f"step-{update:08d}"
+
+
+def average_name(update: int) -> str:
+    """The folder name of an average whose last member is `update`."""
+    return f"average-{update:08d}"
+
+
+# --- writing ---
 
 
 def save(
     run: RunDir, name: str, weights: Weights, meta: Meta, training: dict[str, Any] | None = None
 ) -> Path:
-    """Write one checkpoint folder; gives its path."""
+    """Write one checkpoint folder and return its path. Raises UserError if it cannot be written."""
     folder = run.checkpoints / name
     with replacing(folder) as part:
         part.mkdir()
         _write_tensors(part, weights, training)
-        checksums = {file.name: checksum(file) for file in sorted(part.iterdir())}
-        described: dict[str, Any] = {"format": FORMAT, **vars(meta), "sha256": checksums}
-        described |= zip(SIDES, described.pop("fingerprints"), strict=True)
-        write_json(part / META, described | {"seal": _seal(described)})
+        _write_meta(part, meta)
     return folder
 
 
 def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None) -> None:
-    """Raises UserError where they cannot be written, on a full disk for one; the libraries have errors of their own."""
     try:
-        packed = safetensors.torch.save(
-            {key: x.detach().contiguous().cpu() for key, x in weights.items()}
-        )
-        (part / WEIGHTS).write_bytes(packed)
+        on_cpu = {key: tensor.detach().contiguous().cpu() for key, tensor in weights.items()}
+        (part / WEIGHTS).write_bytes(safetensors.torch.save(on_cpu))
         if training is not None:
             torch.save(training, part / TRAINING)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError) as error:  # on a full disk torch raises its own kind of error
         reason = str(error).splitlines()[0]
-        mend = "free some space: earlier ones are whole"
-        raise UserError(
-            f"{part.name}: the checkpoint cannot be written ({reason}); {mend}"
-        ) from None
+        message = f"the checkpoint cannot be written ({reason})"
+        fix = "free some space; earlier checkpoints are intact"
+        raise UserError(f"{part.name}: {message}; {fix}") from None
 
 
-def step_name(update: int) -> str:
-    """The folder's name of the checkpoint after `update` updates."""
-    return f"step-{update:08d}"
+def _write_meta(part: Path, meta: Meta) -> None:
+    src, tgt = meta.fingerprints
+    values = {
+        "format": FORMAT,
+        "update": meta.update,
+        "scores": meta.scores,
+        "progress": meta.progress,
+        "origin": meta.origin,
+        "sha256": {file.name: checksum(file) for file in sorted(part.iterdir())},
+        "src": src,
+        "tgt": tgt,
+    }
+    write_json(part / META, {**values, "seal": _seal(values)})
 
 
-def average_name(update: int) -> str:
-    """The folder's name of an average whose last member is `update`."""
-    return f"average-{update:08d}"
-
-
-def parameters_of(model: nn.Module) -> Weights:
-    """The model's parameters by name, each shared one once."""
-    return {name: parameter.data for name, parameter in model.named_parameters()}
-
-
-def read_meta(folder: Path) -> Meta:
-    """What a checkpoint says of itself. Raises ModelError if it is missing, damaged or of a later format."""
-    try:
-        meta = _read_sealed(folder / META)
-        version = meta["format"]
-        if version == FORMAT:
-            sides, origin = (meta["src"], meta["tgt"]), meta.get("origin", {})
-            return Meta(meta["update"], sides, meta["scores"], meta["progress"], origin)
-    except (OSError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
-    mend = "install the nmt that wrote it"
-    raise FormatError(f"{folder}: written in format {version}, but this nmt reads {FORMAT}; {mend}")
-
-
-def _read_sealed(path: Path) -> dict[str, Any]:
-    meta: dict[str, Any] = read_json(path)
-    if "seal" in meta and meta.pop("seal") != _seal(meta):
-        raise ModelError(f"{path}: changed since it was written")
-    return meta
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _seal(values: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+# --- reading ---
+
+
+def read_meta(folder: Path) -> Meta:
+    """What a checkpoint says about itself.
+
+    Raises ModelError if it is missing or damaged, FormatError if it has a later format.
+    """
+    try:
+        values = _read_sealed(folder / META)
+        version = values["format"]
+        if version == FORMAT:
+            return Meta(
+                update=values["update"],
+                fingerprints=(values["src"], values["tgt"]),
+                scores=values["scores"],
+                progress=values["progress"],
+                origin=values.get("origin", {}),
+            )
+    except (OSError, KeyError, TypeError) as error:
+        raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
+    fix = "install the nmt that wrote it"
+    raise FormatError(f"{folder}: written in format {version}, but this nmt reads {FORMAT}; {fix}")
+
+
+def _read_sealed(path: Path) -> dict[str, Any]:
+    values: dict[str, Any] = read_json(path)
+    if "seal" in values and values.pop("seal") != _seal(values):
+        raise ModelError(f"{path}: changed since it was written")
+    return values
 
 
 def load_weights(folder: Path) -> Weights:
@@ -127,57 +157,98 @@ def load_weights(folder: Path) -> Weights:
 
 
 def load_training(folder: Path) -> dict[str, Any]:
-    """The optimizer's state. No pickled code is executed. Raises ModelError if it is missing or damaged."""
+    """The state of the optimizer and the scaler. No pickled code is executed.
+
+    Raises ModelError if it is missing or damaged.
+    """
     path = _intact(folder / TRAINING)
     _refuse_inflated(path)
     try:
         return cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True))
-    except Exception as error:  # torch raises whatever the damage leads it into
-        raise ModelError(
-            f"{path}: not the training state of this program ({type(error).__name__})"
-        ) from None
+    except Exception as error:  # a damaged file can make torch raise anything
+        raise _foreign_training(path, type(error).__name__) from None
 
 
 def _refuse_inflated(path: Path) -> None:
-    """Raise ModelError for an archive that says it holds more than its own size; torch.save compresses nothing."""
+    """Raise ModelError if an archive claims more than its size: torch.save does not compress."""
     try:
         with zipfile.ZipFile(path) as archive:
-            inside = sum(entry.file_size for entry in archive.infolist())
+            unpacked = sum(entry.file_size for entry in archive.infolist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise ModelError(f"{path}: not the training state of this program ({error})") from None
-    if inside > path.stat().st_size:
-        raise ModelError(f"{path}: says that it holds {inside:,} bytes, more than its size")
+        raise _foreign_training(path, error) from None
+    if unpacked > path.stat().st_size:
+        raise ModelError(f"{path}: says that it holds {unpacked:,} bytes, more than its size")
 
 
-def put_weights(model: nn.Module, weights: Weights, origin: Path) -> None:
-    """Copy weights into a model. Raises ModelError naming the first key that is missing, foreign or not fit for it."""
-    wanted = parameters_of(model)
-    for key in [*wanted, *weights]:
-        if key not in weights or key not in wanted:
-            where = "missing from" if key not in weights else "unknown to the model but in"
-            raise ModelError(
-                f"{origin}: '{key}' is {where} the checkpoint; it was trained with another model section"
-            )
-        if weights[key].shape != wanted[key].shape:
-            have, want = list(weights[key].shape), list(wanted[key].shape)
-            raise ModelError(
-                f"{origin}: '{key}' has shape {have}, the configuration makes it {want}"
-            )
-        if not (weights[key].is_floating_point() and weights[key].isfinite().all()):
-            raise ModelError(f"{origin}: '{key}' holds what is no number; take another checkpoint")
-    for key, tensor in wanted.items():
-        tensor.copy_(weights[key])
+def _foreign_training(path: Path, reason: object) -> ModelError:
+    return ModelError(f"{path}: not the training state of this program ({reason})")
 
 
-def set_aside(folder: Path) -> None:
-    """Rename a checkpoint that is of no use, so that it is taken for one no more."""
-    aside = folder.with_name(f"{folder.name}.damaged")
-    shutil.rmtree(aside, ignore_errors=True)
-    folder.rename(aside)
+def _intact(path: Path) -> Path:
+    """The path, if its file is byte for byte what was written. Raises ModelError if it is not."""
+    try:
+        checksums = _read_sealed(path.parent / META)["sha256"]
+        intact = checksums[path.name] == checksum(path)
+    except (OSError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: missing or damaged ({error})") from None
+    if not intact:
+        raise ModelError(f"{path}: truncated or changed since it was written")
+    return path
+
+
+# --- weights and models ---
+
+
+def parameters_of(model: nn.Module) -> Weights:
+    """The model's parameters by name; a shared parameter appears once."""
+    return {name: parameter.data for name, parameter in model.named_parameters()}
+
+
+def put_weights(model: nn.Module, weights: Weights, source: Path) -> None:
+    """Copy weights, which come from `source`, into a model.
+
+    Raises ModelError naming the first key that is missing, unknown or of the wrong shape or kind.
+    """
+    parameters = parameters_of(model)
+    for key in [*parameters, *weights]:
+        _refuse_misfit(key, parameters, weights, source)
+    for key, parameter in parameters.items():
+        parameter.copy_(weights[key])
+
+
+def _refuse_misfit(key: str, parameters: Weights, weights: Weights, source: Path) -> None:
+    other_model = "it was trained with another model section"
+    if key not in weights:
+        message = f"'{key}' is missing from the checkpoint; {other_model}"
+        raise ModelError(f"{source}: {message}")
+    if key not in parameters:
+        message = f"'{key}' is unknown to the model but in the checkpoint; {other_model}"
+        raise ModelError(f"{source}: {message}")
+    weight = weights[key]
+    found = list(weight.shape)
+    expected = list(parameters[key].shape)
+    if found != expected:
+        message = f"'{key}' has shape {found}, the configuration makes it {expected}"
+        raise ModelError(f"{source}: {message}")
+    if not (weight.is_floating_point() and weight.isfinite().all()):
+        message = f"'{key}' holds values that are not finite numbers; take another checkpoint"
+        raise ModelError(f"{source}: {message}")
+
+
+def average(folders: Sequence[Path]) -> Weights:
+    """The mean of several checkpoints' weights (Vaswani et al., 2017, §6.1), summed in float64."""
+    mean: Weights = {}
+    for folder in folders:
+        for key, tensor in load_weights(folder).items():
+            mean[key] = mean.get(key, 0) + tensor.double() / len(folders)
+    return {key: tensor.float() for key, tensor in mean.items()}
+
+
+# --- the checkpoints of a run ---
 
 
 def mark_best(run: RunDir, folder: Path) -> None:
-    """Say which checkpoint is best."""
+    """Note which checkpoint is best."""
     write_text(run.best, folder.name + "\n")
 
 
@@ -191,33 +262,15 @@ def best(run: RunDir) -> Path | None:
     return folder if CHECKPOINT.fullmatch(name) and folder.is_dir() else None
 
 
+def set_aside(folder: Path) -> None:
+    """Rename a useless checkpoint, so that nobody takes it for one any more."""
+    aside = folder.with_name(f"{folder.name}.damaged")
+    shutil.rmtree(aside, ignore_errors=True)
+    folder.rename(aside)
+
+
 def prune(run: RunDir, keep: Sequence[Path]) -> None:
-    """Delete every checkpoint but those in `keep` and the best."""
-    for folder in sorted({*run.steps(), *run.steps("average")} - {*keep, best(run)}):
+    """Delete every checkpoint except those in `keep` and the best."""
+    present = {*run.steps(), *run.steps("average")}
+    for folder in sorted(present - {*keep, best(run)}):
         remove(folder)
-
-
-def average(folders: Sequence[Path]) -> Weights:
-    """The mean of several checkpoints' weights (Vaswani et al., 2017, §6.1), summed in float64."""
-    mean: Weights = {}
-    for folder in folders:
-        for key, tensor in load_weights(folder).items():
-            mean[key] = mean.get(key, 0) + tensor.double() / len(folders)
-    return {key: tensor.float() for key, tensor in mean.items()}
-
-
-def _intact(path: Path) -> Path:
-    """The file, which is byte for byte what was written; if not, raises ModelError."""
-    try:
-        intact = _read_sealed(path.parent / META)["sha256"][path.name] == checksum(path)
-    except (OSError, KeyError, TypeError) as error:
-        raise ModelError(f"{path}: missing or damaged ({error})") from None
-    if not intact:
-        raise ModelError(f"{path}: truncated or changed since it was written")
-    return path
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

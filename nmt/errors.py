@@ -1,11 +1,11 @@
-"""What a user can mend, one class for each exit code. A traceback, by contrast, is a bug of ours.
+"""What a user can fix, one class for each exit code. A traceback, by contrast, is a bug of ours.
 
-A message is one line that names the place, the value and the mend.
+A message is one line that names the place, the value and the fix.
 """
 
 from collections.abc import Callable
 
-Say = Callable[[str], None]  # tells people a line that ends nothing
+Say = Callable[[str], None]  # prints a line for people
 
 
 class UserError(Exception):
@@ -27,7 +27,7 @@ class DataError(UserError):
 
 
 class GateError(UserError):
-    """An evaluation stayed below the bar that it was given."""
+    """An evaluation stayed below the floor that it was given."""
 
     exit_code = 4
 
@@ -39,7 +39,7 @@ class ModelError(UserError):
 
 
 class FormatError(ModelError):
-    """A checkpoint is whole, but of a format that this version does not know."""
+    """A checkpoint is whole, but in a format that this version does not know."""
 
 
 class Interrupted(UserError):

@@ -53,7 +53,8 @@ def main(
         sys.exit(f"benchmark: no part {part!r}; choose from {', '.join(PARTS)}, all")
     settings = Settings(torch.device(device), data, model, rounds, tiny)
     figures: list[Figure] = []
-    for name in PARTS if part == "all" else [part]:
+    names = list(PARTS) if part == "all" else [part]
+    for name in names:
         with TemporaryDirectory(prefix="nmt-benchmark-") as folder:
             figures += PARTS[name](settings, Path(folder))
     machine = describe(settings.device)
@@ -66,17 +67,9 @@ def main(
 
 def describe(device: torch.device) -> dict[str, Any]:
     """The date, the hardware and the versions that the figures belong to."""
-    processor = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        names = [
-            line
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ]
-        processor = names[0].split(":", 1)[1].strip() if names else processor
     described = {
         "date": date.today().isoformat(),
-        "cpu": processor,
+        "cpu": processor(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "amx": torch.cpu._is_amx_tile_supported(),
@@ -88,7 +81,18 @@ def describe(device: torch.device) -> dict[str, Any]:
     return described
 
 
+def processor() -> str:
+    """The name of the processor, as Linux or else as Python knows it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                _, _, name = line.partition(":")
+                return name.strip()
+    return platform.processor() or platform.machine()
+
+
 if __name__ == "__main__":
-    # As the command nmt does: one epoch has more shapes than oneDNN's cache holds unless told otherwise.
+    # As the command nmt does: one epoch has more shapes than oneDNN's cache holds by default.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
     typer.run(main)

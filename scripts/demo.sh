@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From nothing to translations in minutes: set up, train a small model on data/toy, translate with it, score it.
+# Install nmt, train a small model on data/toy, translate with it and score it: some minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bash scripts/setup.sh
@@ -23,12 +23,12 @@ show() {
 }
 
 step "1. nmt train --config configs/toy.yaml" \
-    "Cleans data/toy, builds both vocabularies and trains a Transformer: about two minutes on two cores." \
-    "The loss falls; every 200 updates three sentences that it does not train on are translated" \
-    "(→ is the model's translation, = the reference). A run that is there already goes on where it stopped."
+    "Cleans data/toy, builds both vocabularies, and trains a Transformer: about two minutes on two cores." \
+    "The loss falls. Every 200 updates the model translates three sentences that it is not trained on" \
+    "(→ is its translation, = the reference). If runs/toy exists, training continues where it stopped."
 train || {
     code=$?
-    # 2: trained with another configuration; 5: its checkpoints do not fit. Anything else is not mended by a new start.
+    # 2: trained with another configuration; 5: its checkpoints do not fit. Nothing else is fixed by starting anew.
     if ((code != 2 && code != 5)); then
         exit "$code"
     fi
@@ -37,21 +37,21 @@ train || {
 }
 
 step "2. nmt translate < sentences.txt" \
-    "One line in, one line out. No option is needed: the model trained last is taken."
+    "One line in, one line out. No option is needed: it uses the model that was trained last."
 show "I like tea." "My sister has a red bicycle." "She bought three apples yesterday."
 
-step "3. The same for a sentence about something else" \
-    "The model knows the words and patterns of data/toy and nothing more, so this comes out as nonsense." \
-    "For real text it needs real corpora: see 'Your own corpora' in README.md."
+step "3. The same with a sentence about something else" \
+    "The model knows the words and sentence patterns of data/toy and nothing else, so this is nonsense." \
+    "For real text, train on real corpora: see 'Train on your own corpora' in README.md."
 show "Parliament rejected the budget."
 
 step "4. nmt evaluate" \
-    "Translates the 200 test sentences, none of which it was trained on. BLEU and chrF: 100 is the reference itself;" \
-    "in brackets the 95 % interval; then sacreBLEU's signature, which says how the number was measured." \
-    "Scores this high come of the small world; on real news text systems reach 25 to 45 BLEU."
+    "Translates the 200 test sentences; the model was trained on none of them. For BLEU and chrF, 100 is the" \
+    "reference itself. The 95 % interval is in brackets; sacreBLEU's signature says how the score was measured." \
+    "The scores are this high because data/toy is so simple; on real news, systems reach 25 to 45 BLEU."
 nmt evaluate
 
 step "Done. Next:" \
-    "source .venv/bin/activate           the command nmt without its path" \
+    "source .venv/bin/activate           makes the command nmt available" \
     "nmt translate                       type English, read Chinese; Ctrl-D ends" \
-    "configs/base.yaml                   where to begin with your own corpora"
+    "configs/base.yaml                   the start for your own corpora"

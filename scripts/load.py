@@ -11,42 +11,65 @@ import itertools
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import IO
 
-_BLOCK = 500  # lines that are written, and looked at, at a time
+_BLOCK = 500  # lines; memory is looked at after as many answers
 _SETTLED = 10_000  # answers after which the memory should not grow any more
+_BLANK = [b"\n"] * 999 + [b"two.\n"]
 
 
-def feed(
-    pipe: IO[bytes], blocks: Iterator[list[bytes]], until: float, limit: int, sent: list[int]
-) -> None:
-    """Write blocks of lines until the time is over or `limit` lines are written; `sent` holds their number."""
-    for block in blocks:
-        if time.monotonic() > until or sent[0] >= limit:
-            break
-        pipe.write(b"".join(block))
-        sent[0] += len(block)
-    pipe.close()
+@dataclass
+class Feeder:
+    """Writes lines into a pipe, again and again, until `seconds` are over or `most_lines` are written."""
+
+    lines: list[bytes]
+    seconds: float
+    most_lines: int
+    sent: int = 0  # lines so far
+
+    def feed(self, pipe: IO[bytes]) -> None:
+        """Write, a block at a time, and close the pipe."""
+        end = time.monotonic() + self.seconds
+        source = itertools.cycle(self.lines)
+        while time.monotonic() <= end and self.sent < self.most_lines:
+            pipe.write(b"".join(itertools.islice(source, _BLOCK)))
+            self.sent += _BLOCK
+        pipe.close()
 
 
-def memory(process: int, what: str) -> int:
-    """Megabytes of a process: VmRSS is what it holds, VmHWM the most that it ever held."""
+@dataclass
+class Watcher:
+    """Counts the answers of a process, and looks at its memory (megabytes) meanwhile."""
+
+    answered: int = 0
+    settled: int = 0
+    last: int = 0
+    most: int = 0
+
+    def watch(self, process: int, answers: IO[bytes]) -> None:
+        """Read all answers."""
+        for _ in answers:
+            self.answered += 1
+            if self.answered % _BLOCK == 0:
+                self.last = resident_memory(process)
+                self.most = max(self.most, self.last)
+                if self.answered <= _SETTLED:
+                    self.settled = self.last
+
+
+def resident_memory(process: int) -> int:
+    """Megabytes that a process holds."""
     status = Path(f"/proc/{process}/status").read_text()
-    return int(status.partition(f"{what}:")[2].split()[0]) // 1024
+    _, _, after = status.partition("VmRSS:")
+    kilobytes = int(after.split()[0])
+    return kilobytes // 1024
 
 
-def blocks_of(lines: list[bytes]) -> Iterator[list[bytes]]:
-    """The lines without end, some at a time."""
-    source = itertools.cycle(lines)
-    while True:
-        yield list(itertools.islice(source, _BLOCK))
-
-
-def main() -> None:
-    """Run what the command line asks for, and print one line."""
+def parse_arguments() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -56,44 +79,35 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=sys.maxsize, help="how many")
     parser.add_argument("--blank", action="store_true")
     parser.add_argument("settings", nargs="*", help="such as search.method=greedy")
-    asked = parser.parse_args()
-    lines = (
-        [b"\n"] * 999 + [b"two.\n"]
-        if asked.blank
-        else asked.text.read_bytes().splitlines(keepends=True)
-    )
+    return parser.parse_args()
 
-    command = [
-        sys.executable,
-        "-m",
-        "nmt",
-        "translate",
-        "--quiet",
-        "--model",
-        asked.model,
-        *asked.settings,
-    ]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+def main() -> None:
+    """Run what the command line asks for, and print one line."""
+    options = parse_arguments()
+    lines = _BLANK if options.blank else options.text.read_bytes().splitlines(keepends=True)
+    feeder = Feeder(lines, 60 * options.minutes, options.lines)
+    watcher = Watcher()
+
+    command = [sys.executable, "-m", "nmt", "translate", "--quiet", "--model", options.model]
+    process = subprocess.Popen(
+        [*command, *options.settings], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     if process.stdin is None or process.stdout is None:
         sys.exit("no pipes")
-    sent, answered, before, most = [0], 0, 0, 0
-    until = time.monotonic() + 60 * asked.minutes
-    Thread(
-        target=feed, args=(process.stdin, blocks_of(lines), until, asked.lines, sent), daemon=True
-    ).start()
     started = time.monotonic()
-    for answered, _ in enumerate(process.stdout, 1):
-        if answered % _BLOCK == 0:
-            now = memory(process.pid, "VmRSS")
-            most = max(most, now)
-            before = before if answered > _SETTLED else now
+    Thread(target=feeder.feed, args=(process.stdin,), daemon=True).start()
+    watcher.watch(process.pid, process.stdout)
     seconds = time.monotonic() - started
     code = process.wait()
+
     print(
-        f"{answered:,} of {sent[0]:,} lines answered in {seconds:,.0f} s: {answered / seconds:,.0f} lines/s; resident "
-        f"memory {before:,} MB after {_SETTLED:,} lines, {now:,} MB at the end, {most:,} MB at most; exit code {code}"
+        f"{watcher.answered:,} of {feeder.sent:,} lines answered in {seconds:,.0f} s: "
+        f"{watcher.answered / seconds:,.0f} lines/s; "
+        f"resident memory {watcher.settled:,} MB after {_SETTLED:,} lines, "
+        f"{watcher.last:,} MB at the end, {watcher.most:,} MB at most; exit code {code}"
     )
-    sys.exit(0 if answered == sent[0] and code == 0 else 1)
+    sys.exit(0 if watcher.answered == feeder.sent and code == 0 else 1)
 
 
 if __name__ == "__main__":

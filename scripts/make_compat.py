@@ -22,39 +22,34 @@ from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
 from nmt.translate.load import load_translator
 
-KEPT = Path(__file__).resolve().parent.parent / "tests" / "compatibility"
+VERSIONS = Path(__file__).resolve().parent.parent / "tests" / "compatibility"
 ENGLISH = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 DIGITS = dict(zip(ENGLISH, "零一二三四五六七八九", strict=True))
 SETTINGS = [
-    *(
-        "src.vocab_size=40",
-        "tgt.vocab_size=40",
-        "tgt.tokenizer=char",
-        "prepare.dev_size=10",
-        "prepare.test_size=1",
-    ),
-    *(
-        "model.d_model=24",
-        "model.heads=2",
-        "model.d_ff=48",
-        "model.encoder_layers=1",
-        "model.decoder_layers=1",
-    ),
-    *(
-        "model.max_length=24",
-        "model.dropout=0",
-        "train.label_smoothing=0",
-        "train.precision=fp32",
-        "train.device=cpu",
-    ),
-    *(
-        "train.batch_tokens=300",
-        "train.peak_lr=1e-2",
-        "train.warmup=100",
-        "train.updates=2000",
-        "train.keep=1",
-    ),
-    *("train.save_every=2000", "train.validate_every=2000", "train.average=0", "prepare.workers=1"),
+    "prepare.dev_size=10",
+    "prepare.test_size=1",
+    "prepare.workers=1",
+    "src.vocab_size=40",
+    "tgt.vocab_size=40",
+    "tgt.tokenizer=char",
+    "model.d_model=24",
+    "model.heads=2",
+    "model.d_ff=48",
+    "model.encoder_layers=1",
+    "model.decoder_layers=1",
+    "model.max_length=24",
+    "model.dropout=0",
+    "train.device=cpu",
+    "train.precision=fp32",
+    "train.label_smoothing=0",
+    "train.batch_tokens=300",
+    "train.peak_lr=1e-2",
+    "train.warmup=100",
+    "train.updates=2000",
+    "train.save_every=2000",
+    "train.validate_every=2000",
+    "train.keep=1",
+    "train.average=0",
 ]
 LINES = [
     "one two.",
@@ -69,45 +64,43 @@ LINES = [
 def write_corpus(folder: Path) -> Path:
     """Some 500 sentences of one to five number words, and what they say in Chinese."""
     chance = Random(1)
-    rows = {tuple(chance.choices(list(DIGITS), k=chance.randint(1, 5))) for _ in range(600)}
-    pairs = [
-        (" ".join(row) + ".", "".join(DIGITS[word] for word in row) + "。") for row in sorted(rows)
-    ]
-    for side, language in ((0, "en"), (1, "zh")):
-        write_text(folder / f"train.{language}", "".join(f"{pair[side]}\n" for pair in pairs))
+    rows = {tuple(chance.choices(ENGLISH, k=chance.randint(1, 5))) for _ in range(600)}
+    english = []
+    chinese = []
+    for row in sorted(rows):
+        english.append(" ".join(row) + ".\n")
+        chinese.append("".join(DIGITS[word] for word in row) + "。\n")
+    write_text(folder / "train.en", "".join(english))
+    write_text(folder / "train.zh", "".join(chinese))
     return folder
 
 
+def train(folder: Path) -> RunDir:
+    """Train in a temporary folder."""
+    corpus = write_corpus(folder / "corpus")
+    config = load_config(None, [f"data.path={corpus}", f"run_dir={folder / 'run'}", *SETTINGS])
+    run = claim(config, overwrite=False)
+    ensure_prepared(config, run, print)
+    ensure_vocabularies(config, run, print)
+    Trainer(config, run, World(0, 1, torch.device("cpu"))).train()
+    return run
+
+
 def main() -> None:
-    """Train, translate, keep both."""
-    target = KEPT / __version__
+    """Train, translate, and write the run and the translations."""
+    target = VERSIONS / __version__
     if target.exists():
         sys.exit(f"{target}: is there already, and stays as it is")
     torch.set_num_threads(1)
+    not_needed = shutil.ignore_patterns(".lock", "validation", "train.log")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder)
-        config = load_config(
-            None,
-            [f"data.path={write_corpus(path / 'corpus')}", f"run_dir={path / 'run'}", *SETTINGS],
-        )
-        run = claim(config, overwrite=False)
-        ensure_prepared(config, run, print)
-        ensure_vocabularies(config, run, print)
-        Trainer(config, run, World(0, 1, torch.device("cpu"))).train()
-        shutil.copytree(
-            run.path,
-            target / "run",
-            ignore=shutil.ignore_patterns(".lock", "validation", "train.log"),
-        )
-    kept = RunDir(target / "run")
-    translations = load_translator(load_config(kept.config), kept, "cpu", "fp32").translate(LINES)
+        shutil.copytree(train(Path(folder)).path, target / "run", ignore=not_needed)
+    run = RunDir(target / "run")
+    translations = load_translator(load_config(run.config), run, "cpu", "fp32").translate(LINES)
     write_text(target / "source.en", "".join(f"{line}\n" for line in LINES))
-    write_text(
-        target / "translated.zh", "".join(f"{translation.text}\n" for translation in translations)
-    )
-    print(
-        f"{sum(file.stat().st_size for file in target.rglob('*') if file.is_file()):,} bytes in {target}"
-    )
+    write_text(target / "translated.zh", "".join(f"{each.text}\n" for each in translations))
+    size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+    print(f"{size:,} bytes in {target}")
 
 
 if __name__ == "__main__":

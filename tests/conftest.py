@@ -10,6 +10,7 @@ from random import Random
 import pytest
 import torch
 from hypothesis import settings
+from real_data import ABSENT
 
 from nmt.config.load import load_config
 from nmt.config.schema import Config
@@ -17,6 +18,7 @@ from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
+from nmt.train.validation import Validator
 
 settings.register_profile(
     "unhurried", deadline=None
@@ -24,6 +26,20 @@ settings.register_profile(
 settings.load_profile("unhurried")
 # A shell's background job ignores it, and so do its children: a training that a test interrupts would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly which tests did not run because there is no real data beside the project."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = [str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)]
+    absent = sorted({reason.partition(": ")[2] for reason in reasons if ABSENT in reason})
+    count = sum(ABSENT in reason for reason in reasons)
+    if count:
+        terminalreporter.section("NOT TESTED ON REAL DATA", red=True, bold=True)
+        terminalreporter.line(f"{count} tests did not run, because these folders are absent:")
+        for folder in absent:
+            terminalreporter.line(f"  {folder.removeprefix(f'{ABSENT}: ')}")
+
 
 _ENGLISH = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 DIGITS = dict(zip(_ENGLISH, "一二三四五六七八九", strict=True))
@@ -114,6 +130,16 @@ def train(config: Config) -> RunDir:
     run = ready(config)
     Trainer(config, run, World(0, 1, torch.device("cpu"))).train()
     return run
+
+
+def dev_losses(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
+    """Let the next validations find these losses, one each."""
+    left = iter(losses)
+
+    def measure(self: Validator, _model: object) -> tuple[dict[str, float], list[str]]:
+        return {"loss": next(left), "bleu": 0.0, "chrf": 0.0}, self.references
+
+    monkeypatch.setattr(Validator, "measure", measure)
 
 
 @pytest.fixture(scope="session")

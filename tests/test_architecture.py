@@ -118,6 +118,8 @@ def test_only_the_command_line_prints(file: Path) -> None:
         "nmt.evaluate.metrics",
         "nmt.evaluate.significance",
         "nmt.evaluate.evaluation",
+        "nmt.evaluate.gate",
+        "nmt.evaluate.history",
     ],
 )
 def test_torch_is_not_loaded_by(module: str) -> None:

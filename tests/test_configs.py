@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config, CorpusConfig
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
@@ -65,6 +66,7 @@ def test_reference_explains_every_field_of_a_corpus() -> None:
 def test_a_config_loads_and_makes_a_model_that_runs(path: Path) -> None:
     config = load_config(path, [f"model.{setting}" for setting in TINY])
     model = Transformer(config.model, 11, 11 if config.shared_vocab else 13).eval()
+    initialise(model)
     logits = model(torch.tensor([[4, 5, 3]]), torch.tensor([[2, 6]]))
     assert logits.shape == (1, 2, 11 if config.shared_vocab else 13)
     assert bool(torch.isfinite(logits).all())

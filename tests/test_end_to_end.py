@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import real_data
 from conftest import tiny_config, train
 
 from nmt import checkpoint
@@ -13,7 +14,7 @@ from nmt.run_dir import RunDir
 from nmt.text.typography import repair
 from nmt.translate.load import load_translator
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+TOY = Path(__file__).resolve().parents[1] / "data" / "toy"
 
 
 def test_a_model_learns_its_little_world_and_never_writes_unk(trained: RunDir) -> None:
@@ -73,9 +74,13 @@ def test_a_copied_run_translates_as_the_original(trained: RunDir, tmp_path: Path
     assert texts[0] == texts[1]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no real data beside the project (../shared/data)")
-def test_real_sentences_are_prepared_and_round_trip(tmp_path: Path) -> None:
-    """Every real Chinese sentence survives tokenizer and vocabulary up to characters train never showed."""
+@pytest.mark.parametrize(
+    "corpus",
+    [TOY, pytest.param(real_data.FOLDER / "tatoeba", marks=real_data.needs_real_data("tatoeba"))],
+    ids=["toy", "tatoeba"],
+)
+def test_real_sentences_are_prepared_and_round_trip(corpus: Path, tmp_path: Path) -> None:
+    """Every Chinese sentence survives tokenizer and vocabulary, except for characters that train never showed."""
     from conftest import ready
 
     from nmt.text.side import load_side
@@ -83,7 +88,7 @@ def test_real_sentences_are_prepared_and_round_trip(tmp_path: Path) -> None:
 
     config = load_config(
         None,
-        [f"data.path={SHARED / 'tatoeba'}", f"run_dir={tmp_path / 'run'}", "tgt.vocab_size=9000"],
+        [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", "tgt.vocab_size=9000"],
     )
     run = ready(config)
     side = load_side(config, run, "tgt")

@@ -1,13 +1,25 @@
-"""Which trained run a command means. Corpora are not known here, so that translating starts without them."""
+"""Which trained run a command means.
+
+Corpora are not known here, so that translating starts without them.
+"""
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from nmt.config.load import load_config
-from nmt.config.schema import Config
 from nmt.errors import ConfigError, ModelError
-from nmt.files import write_text
-from nmt.run_dir import LATEST, RunDir, refuse_strange
+from nmt.files import refuse_special_files, write_text
+from nmt.run_dir import LATEST, RunDir
+
+if TYPE_CHECKING:
+    from nmt.config.schema import Config, SearchConfig
+
+# The settings that only one method of search looks at.
+_ONLY_FOR = {
+    "search.beam_size": "beam",
+    "search.temperature": "sample",
+    "search.top_k": "sample",
+}
 
 
 def remember(run: RunDir) -> None:
@@ -18,58 +30,70 @@ def remember(run: RunDir) -> None:
 
 def find_run(
     model: Path | None, config: Path | None, overrides: list[str]
-) -> tuple[Config, RunDir]:
+) -> "tuple[Config, RunDir]":
     """The trained run that is meant: `model`, else the config's, else $NMT_MODEL, else the last one trained here.
 
-    Its own configuration holds, but for the `search` and `evaluate` sections of `config` and for overrides of those.
-    Raises ModelError if there is none, ConfigError for an override of anything else.
+    Its own configuration holds, except that the `search` and `evaluate` sections of `config`, and overrides of
+    those, come first. Raises ModelError if there is no such run, ConfigError for an override of anything else.
     """
-    for override in overrides:
-        if "=" not in override:
-            files = "nmt translate < FILE and nmt evaluate --hyp FILE --ref FILE"
-            raise ConfigError(
-                f"command line: '{override}' is no KEY=VALUE; files are given as in {files}"
-            )
-        if not override.startswith(("search.", "evaluate.", "run_dir=")):
-            raise ConfigError(
-                f"command line: {override}: a trained model takes only search.* and evaluate.*"
-            )
-        if config is None and override.startswith("run_dir="):
-            raise ConfigError(
-                "command line: run_dir= goes with --config; name a trained run with --model DIR"
-            )
-    asked = load_config(config, overrides) if config is not None else None
+    from nmt.config.load import load_config
+
+    _refuse_other_sections(overrides, config)
+    asked = None if config is None else load_config(config, overrides)
     run = _locate(model, asked)
     if not run.config.is_file():
         train = "nmt train" if config is None else f"nmt train --config {config}"
-        raise ModelError(
-            f"{run.path}: not a run folder (no config.yaml); run {train}, or name one with --model"
-        )
-    refuse_strange(run)
-    trained = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
+        fix = f"run {train}, or name one with --model"
+        raise ModelError(f"{run.path}: not a run folder (no config.yaml); {fix}")
+    refuse_special_files(run.path)
+    settings = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
     if asked is not None:
-        trained = trained.model_copy(update={"search": asked.search, "evaluate": asked.evaluate})
-    return trained, run
+        update = {"search": asked.search, "evaluate": asked.evaluate}
+        settings = settings.model_copy(update=update)
+    _refuse_idle_overrides(overrides, settings.search)
+    return settings, run
 
 
-def refuse_escape(run: RunDir, history: str | None) -> None:
-    """Raise ConfigError where a run, which may be a stranger's, names a file elsewhere that would be written."""
-    if history and (Path(history).is_absolute() or ".." in Path(history).parts):
-        meant = "give --config FILE, or --history FILE, if it is meant"
-        raise ConfigError(
-            f"{run.config}: evaluate.history={history} leads out of this folder; {meant}"
-        )
+def _refuse_other_sections(overrides: list[str], config: Path | None) -> None:
+    for override in overrides:
+        if "=" not in override:
+            usage = "nmt translate < FILE and nmt evaluate --hyp FILE --ref FILE"
+            message = f"'{override}' is not of the form KEY=VALUE; files are given as in {usage}"
+            raise ConfigError(f"command line: {message}")
+        if not override.startswith(("search.", "evaluate.", "run_dir=")):
+            message = "a trained model takes only search.* and evaluate.*"
+            raise ConfigError(f"command line: {override}: {message}")
+        if config is None and override.startswith("run_dir="):
+            fix = "name a trained run with --model DIR"
+            raise ConfigError(f"command line: run_dir= goes with --config; {fix}")
 
 
-def _locate(model: Path | None, asked: Config | None) -> RunDir:
+def _refuse_idle_overrides(overrides: list[str], search: "SearchConfig") -> None:
+    """Raise ConfigError for a setting that the method of search would ignore."""
+    for override in overrides:
+        method = _ONLY_FOR.get(override.partition("=")[0], search.method)
+        greedy_is_meant = override == "search.beam_size=1" and search.method == "greedy"
+        if method != search.method and not greedy_is_meant:
+            message = f"{override} has no effect with search.method={search.method}"
+            raise ConfigError(f"command line: {message}; add search.method={method}")
+
+
+def _locate(model: Path | None, asked: "Config | None") -> RunDir:
     if model is not None:
         return RunDir(model)
     if asked is not None:
         return RunDir(Path(asked.run_dir))
     try:
-        return RunDir(
-            Path(os.environ.get("NMT_MODEL") or LATEST.read_text(encoding="utf-8").strip())
-        )
+        named = os.environ.get("NMT_MODEL") or LATEST.read_text(encoding="utf-8").strip()
     except OSError:
-        mend = "run nmt train, or give --model DIR or $NMT_MODEL"
-        raise ModelError(f"no model: nothing was trained in this folder; {mend}") from None
+        fix = "run nmt train, or give --model DIR or $NMT_MODEL"
+        raise ModelError(f"no model: no run was trained in this folder; {fix}") from None
+    return RunDir(Path(named))
+
+
+def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:
+    """Raise ConfigError where a run, which may be untrusted, names a file outside this folder to write to."""
+    if history and (Path(history).is_absolute() or ".." in Path(history).parts):
+        message = f"evaluate.history={history} is outside this folder"
+        fix = "if you want that file, give --config FILE or --history FILE"
+        raise ConfigError(f"{run.config}: {message}; {fix}")

@@ -5,8 +5,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from nmt.config.mistakes import describe_mistakes
 from nmt.config.schema import Config
-from nmt.config.yaml_files import Mapping, apply_overrides, explain, read_yaml
+from nmt.config.yaml_files import PlacedSettings, apply_overrides, read_yaml
 from nmt.errors import ConfigError
 
 
@@ -15,17 +16,15 @@ def load_config(path: Path | None, overrides: list[str] | None = None) -> Config
 
     Raises ConfigError with every mistake found, one a line, each with its place.
     """
-    settings = Mapping({}, {}, "the command line") if path is None else read_yaml(path)
+    if path is None:
+        settings = PlacedSettings(values={}, places={}, origin="the command line")
+    else:
+        settings = read_yaml(path)
     apply_overrides(settings, overrides or [])
-    return validate(settings)
-
-
-def validate(settings: Mapping) -> Config:
-    """Check plain settings against the schema. Raises ConfigError naming each place."""
     try:
         return Config.model_validate(settings.values)
     except ValidationError as error:
-        raise ConfigError(explain(error, Config, settings)) from None
+        raise ConfigError(describe_mistakes(error, Config, settings)) from None
 
 
 def dump(config: Config) -> dict[str, Any]:

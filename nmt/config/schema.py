@@ -1,10 +1,10 @@
-"""The configuration: its schema, and its loading from YAML and `section.key=value` overrides.
+"""The settings and their defaults.
 
-An option lives in one field here, with its unit and meaning in `configs/reference.yaml`. Contradictions end here;
-no other module checks a setting again.
+An option is one field here; its unit and meaning stand in `configs/reference.yaml`. Settings that contradict each
+other are refused here; no other module checks them again.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -15,7 +15,7 @@ Times = Annotated[float, Field(ge=0, le=100)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 NonNegative = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
-# A configuration may come with a stranger's model: what it makes the program allocate has to end somewhere.
+# A configuration may come with an untrusted model: it must not make the program allocate without end.
 Layers = Annotated[int, Field(gt=0, le=1000)]
 Width = Annotated[int, Field(gt=0, le=2**17)]
 Beams = Annotated[int, Field(gt=0, le=1000)]
@@ -231,6 +231,14 @@ class SearchConfig(Section):
     typography: Literal["off", "keep", "none", "space"] = "keep"
     verify: Literal["off", "flag", "retry"] = "off"
     batch_tokens: Positive = 4096
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_beam_of_one_is_greedy(cls, settings: Any) -> Any:
+        is_beam = isinstance(settings, dict) and settings.get("method", "beam") == "beam"
+        if is_beam and settings.get("beam_size") == 1:
+            return {**settings, "method": "greedy"}
+        return settings
 
     @model_validator(mode="after")
     def _enough_beams(self) -> Self:

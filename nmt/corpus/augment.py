@@ -9,90 +9,123 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
-from itertools import count
 from math import ceil
 from random import Random
+from typing import NamedTuple
 
 from nmt.config.schema import AugmentConfig
-from nmt.corpus.lines import SentencePair
+from nmt.corpus.pairs import SentencePair
 from nmt.text.chinese_numbers import chinese
 from nmt.text.english_numbers import english
 from nmt.text.numbers import Number
 from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, PLACEHOLDERS, mask, mask_pair
 
-_LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
-_WORDS = "two|three|five|ten|eleven|twelve|twenty|(?:four|six|seven|eight|nine)(?:teen)?|(?:thir|fif|eigh)teen"
-_WORDS += "|(?:thir|for|fif|six|seven|eigh|nine)ty"
-_NUMBER = re.compile(rf"(?ai:{NUMBER_STARTS}(?:\d{{1,4}}{NUMBER_ENDS}|(?:{_WORDS})(?![\w-])))")
-_NUMERAL = "(?<!分之)(?<!、)[零〇一二两三四五六七八九十百千万亿]+(?!分之|、)"
-_NUMBER_IN_CHINESE = re.compile(
-    rf"(?<![A-Za-z\d.,:/+#-])\d{{1,4}}(?![A-Za-z\d-]|[.,:/]\d|[百千万亿])|{_NUMERAL}"
+_KEY_RANGE = 2**60  # every key of a pair is below it
+
+_LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")  # wife, Tom's
+_NUMBER = re.compile(
+    rf"""
+    (?ai:
+        {NUMBER_STARTS}
+        (?:
+            \d{{1,4}} {NUMBER_ENDS}    # 42, 1984, 10 of 10th
+            |
+            (?: two | three | four | five | six | seven | eight | nine | ten | eleven | twelve
+            | thirteen | fourteen | fifteen | sixteen | seventeen | eighteen | nineteen
+            | twenty | thirty | forty | fifty | sixty | seventy | eighty | ninety )
+            (?! [\w-] )                # twelve, but not twenty-one
+        )
+    )
+    """,
+    re.VERBOSE,
 )
-_YEARS, _HOURS, _OCLOCK = (1800, 2050), (2, 12), ("点", " 点")
-_ORDINALS = {1: "st", 2: "nd", 3: "rd"}
+_NUMBER_IN_CHINESE = re.compile(
+    r"""
+    (?<! [A-Za-z\d.,:/+#-] )
+    \d{1,4}                                        # 42, 1984
+    (?! [A-Za-z\d-] | [.,:/]\d | [百千万亿] )        # but not 3:30 or 2万
+    |
+    (?<! 分之 ) (?<! 、 )
+    [零〇一二两三四五六七八九十百千万亿]+              # 十二
+    (?! 分之 | 、 )                                 # but not 四分之三 or 两、三
+    """,
+    re.VERBOSE,
+)
+_ORDINAL_ENDINGS = {1: "st", 2: "nd", 3: "rd"}  # by the last digit; others end in th
+_OCLOCK = ("点", " 点")
+_YEARS = (1800, 2050)
+_HOURS = (2, 12)
 _LONGEST = 3  # digits of the number that takes the place of a word
 
+Sides = tuple[str, str]
+Make = Callable[[SentencePair, int], Sides | None]  # of a pair and its key; None if it does not fit
 
-Variant = tuple[str, str, str]  # how it came about, and its two sides
-Make = Callable[
-    [SentencePair, int], tuple[str, str] | None
-]  # of the pair and its key; None: it is not of that kind
+
+class Variant(NamedTuple):
+    """A varied pair, and of what kind it is."""
+
+    kind: str
+    src: str
+    tgt: str
 
 
 def variants(pair: SentencePair, key: int, shares: AugmentConfig, weight: int = 1) -> list[Variant]:
-    """The variants of one pair, a function of its key; with a share times weight of 2.5 two or three of a kind."""
-    asked = [(kind, getattr(shares, kind) * weight) for kind in _KINDS]
-    turns = [
-        (kind, key + turn, share - turn) for kind, share in asked for turn in range(ceil(share))
-    ]
-    drawn = [
-        (kind, _KINDS[kind](pair, chance))
-        for kind, chance, share in turns
-        if _wins(chance, kind, share)
-    ]
-    return [(kind, *made) for kind, made in drawn if made is not None and made != pair]
+    """The variants of one pair, a function of its key.
+
+    A share times weight of 2.5 gives two of a kind for every pair, and a third for half of them.
+    """
+    varied: list[Variant] = []
+    for kind, make in _KINDS.items():
+        share = getattr(shares, kind) * weight
+        for turn in range(ceil(share)):
+            turn_key = key + turn
+            if not _is_in_share(turn_key, kind, share - turn):
+                continue
+            sides = make(pair, turn_key)
+            if sides is not None and sides != pair:
+                varied.append(Variant(kind, *sides))
+    return varied
 
 
-def _wins(key: int, kind: str, share: float) -> bool:
-    """Whether a pair is in a kind's share. A key is random; a factor for each kind makes lots of their own of it."""
-    return key * _FACTORS[kind] % 2**60 < share * 2**60
+def _is_in_share(key: int, kind: str, share: float) -> bool:
+    """Whether a pair is among the share of all pairs that a kind is made of.
+
+    A key is a random number below 2^60. Times an odd factor, modulo 2^60, it is another: each kind has its own
+    factor, so that the pairs of one kind are not those of another.
+    """
+    return key * _FACTORS[kind] % _KEY_RANGE < share * _KEY_RANGE
 
 
 class Joiner:
-    """Two whole sentences as one line: the kind that takes two pairs, given in the order of train."""
+    """Makes one pair of two: the kind that needs the pair before, so that pairs are given in the order of train."""
 
     def __init__(self, share: float) -> None:
-        self._share, self._before = share, ("", "")
+        self._share = share
+        self._before = SentencePair("", "")
 
-    def __call__(self, src: str, tgt: str, key: int, weight: int = 1) -> Variant | tuple[()]:
-        """Join a pair with the one before; or do not."""
-        before, self._before = self._before, (src, tgt)
-        whole = before[0].endswith((".", "!", "?")) and before[1].endswith(("。", "！", "？"))
-        joins = _wins(key, "joined", self._share * weight) and whole
-        return ("joined", f"{before[0]} {src}", before[1] + tgt) if joins else ()
-
-
-def _recased(recase: Callable[[str], str], pair: SentencePair, _key: int) -> tuple[str, str]:
-    masked = mask(pair.src)
-    return masked.fill(recase(masked.text)), pair.tgt
-
-
-def _title(text: str) -> str:
-    return _LATIN_WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
+    def __call__(self, pair: SentencePair, key: int, weight: int = 1) -> Variant | None:
+        """The pair before and this one, if it is in the share and the one before is a whole sentence."""
+        before = self._before
+        self._before = pair
+        if not _is_in_share(key, "joined", self._share * weight):
+            return None
+        if not before.src.endswith((".", "!", "?")) or not before.tgt.endswith(("。", "！", "？")):
+            return None
+        return Variant("joined", f"{before.src} {pair.src}", before.tgt + pair.tgt)
 
 
-def _unpunctuated(pair: SentencePair, _key: int) -> tuple[str, str] | None:
-    """Without the final mark; a question stays one in Chinese."""
-    if pair.src.endswith(("...", "。")) or not pair.src.endswith((".", "!", "?")):
-        return None
-    return pair.src[:-1], pair.tgt.removesuffix("。")
+def _masked(pair: SentencePair, key: int) -> Sides | None:
+    """With placeholders for the spans that both sides share."""
+    return mask_pair(pair.src, pair.tgt, key % len(PLACEHOLDERS))
 
 
-def _quoted(pair: SentencePair, _key: int) -> tuple[str, str] | None:
-    return None if '"' in pair.src or "“" in pair.tgt else (f'"{pair.src}"', f"“{pair.tgt}”")
+def _masked_numbers(pair: SentencePair, key: int) -> Sides | None:
+    """With placeholders for numbers too, also for one that is in words."""
+    src, tgt = _renumbered(pair, key) or pair
+    return mask_pair(src, tgt, key % len(PLACEHOLDERS), numbers=True)
 
 
-def _tagged(pair: SentencePair, key: int) -> tuple[str, str]:
+def _tagged(pair: SentencePair, key: int) -> Sides:
     """With a span at an end, as a mention, an emoji or an address stands there."""
     chance = Random(key)
     span = chance.choice(PLACEHOLDERS)
@@ -102,71 +135,100 @@ def _tagged(pair: SentencePair, key: int) -> tuple[str, str]:
     return f"{pair.src}{space}{span}", f"{pair.tgt}{space}{span}"
 
 
-def _renumbered(pair: SentencePair, key: int) -> tuple[str, str] | None:
-    """With another number, in digits, in the place of one that both sides state once, in digits or in a word."""
-    ours = _stated(_NUMBER, english, pair.src)
-    theirs = _stated(_NUMBER_IN_CHINESE, chinese, pair.tgt) if ours else {}
-    shared = [value for value in ours if value > 1 and value in theirs]
+def _recased(recase: Callable[[str], str], pair: SentencePair, _key: int) -> Sides:
+    masked = mask(pair.src)
+    return masked.fill(recase(masked.text)), pair.tgt
+
+
+def _title(text: str) -> str:
+    return _LATIN_WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
+
+
+def _unpunctuated(pair: SentencePair, _key: int) -> Sides | None:
+    """Without the final mark; a question stays one in Chinese."""
+    if pair.src.endswith(("...", "。")) or not pair.src.endswith((".", "!", "?")):
+        return None
+    return pair.src[:-1], pair.tgt.removesuffix("。")
+
+
+def _quoted(pair: SentencePair, _key: int) -> Sides | None:
+    if '"' in pair.src or "“" in pair.tgt:
+        return None
+    return f'"{pair.src}"', f"“{pair.tgt}”"
+
+
+def _renumbered(pair: SentencePair, key: int) -> Sides | None:
+    """With another number, in digits, for one that both sides state once, in digits or in a word."""
+    src_places = _stated_once(_NUMBER, english, pair.src)
+    if not src_places:
+        return None
+    tgt_places = _stated_once(_NUMBER_IN_CHINESE, chinese, pair.tgt)
+    shared = [value for value in src_places if value > 1 and value in tgt_places]
     if not shared:
         return None
     chance = Random(key)
     old = chance.choice(shared)
-    length = len(ours[old][0]) if ours[old][0].isdigit() else chance.randint(1, _LONGEST)
-    is_year = length == 4 and _YEARS[0] <= old <= _YEARS[1]
-    low, high = _YEARS if is_year else (max(2, 10 ** (length - 1)), 10**length - 1)
-    if theirs[old].string.startswith(_OCLOCK, theirs[old].end()):
-        low, high = _HOURS
-    new = str(
-        next(
-            number for number in count(chance.randint(low, high)) if _ends_alike(number, ours[old])
-        )
-    )
-    src, tgt = (
-        match.string[: match.start()] + new + match.string[match.end() :]
-        for match in (ours[old], theirs[old])
-    )
-    return src, tgt
+    src_place = src_places[old]
+    tgt_place = tgt_places[old]
+    new = chance.randint(*_range_of_new(old, src_place, tgt_place, chance))
+    while not _fits_ending(new, src_place):
+        new += 1
+    return _replaced(src_place, new), _replaced(tgt_place, new)
 
 
-def _ends_alike(number: int, place: re.Match[str]) -> bool:
-    """Whether a number can stand where another did: 21 before st, 22 before nd, any where there is no ordinal."""
-    ending = place.string[place.end() : place.end() + 2]
-    ordinal = "th" if number // 10 % 10 == 1 else _ORDINALS.get(number % 10, "th")
-    return ending == ordinal or ending not in ("th", *_ORDINALS.values())
-
-
-def _stated(
+def _stated_once(
     number: re.Pattern[str], read: Callable[[str], list[Number]], text: str
 ) -> dict[Decimal, re.Match[str]]:
-    """Where each number stands that a text states once."""
-    found = [
-        (stated.values[0], match)
-        for match in number.finditer(text)
-        for stated in read(match[0])[:1]
-    ]
-    counts = Counter(value for value, _ in found)
-    return {value: match for value, match in found if counts[value] == 1}
+    """The numbers that a text states exactly once, and where."""
+    places: dict[Decimal, re.Match[str]] = {}
+    counts: Counter[Decimal] = Counter()
+    for place in number.finditer(text):
+        numbers = read(place[0])
+        if numbers:
+            value = numbers[0].values[0]
+            places[value] = place
+            counts[value] += 1
+    return {value: place for value, place in places.items() if counts[value] == 1}
 
 
-def _masked(pair: SentencePair, key: int) -> tuple[str, str] | None:
-    return mask_pair(*pair, key % len(PLACEHOLDERS))
+def _range_of_new(
+    old: Decimal, src_place: re.Match[str], tgt_place: re.Match[str], chance: Random
+) -> tuple[int, int]:
+    """The smallest and the largest number that can stand for the old one: as long, a year for a year, an hour."""
+    digits = len(src_place[0]) if src_place[0].isdigit() else chance.randint(1, _LONGEST)
+    if tgt_place.string.startswith(_OCLOCK, tgt_place.end()):
+        return _HOURS
+    if digits == 4 and _YEARS[0] <= old <= _YEARS[1]:
+        return _YEARS
+    return max(2, 10 ** (digits - 1)), 10**digits - 1
 
 
-def _masked_numbers(pair: SentencePair, key: int) -> tuple[str, str] | None:
-    """With placeholders for numbers too, also for one that stands in words."""
-    return mask_pair(*(_renumbered(pair, key) or pair), key % len(PLACEHOLDERS), numbers=True)
+def _fits_ending(number: int, place: re.Match[str]) -> bool:
+    """Whether a number fits what follows the old one: 21 before st, 22 before nd, any where there is no ordinal."""
+    ending = place.string[place.end() : place.end() + 2]
+    if ending not in ("st", "nd", "rd", "th"):
+        return True
+    is_teen = number // 10 % 10 == 1
+    return ending == ("th" if is_teen else _ORDINAL_ENDINGS.get(number % 10, "th"))
 
 
-_KINDS: dict[str, Make] = {"masked": _masked, "masked_numbers": _masked_numbers}
-_KINDS |= {
+def _replaced(place: re.Match[str], number: int) -> str:
+    return f"{place.string[: place.start()]}{number}{place.string[place.end() :]}"
+
+
+_KINDS: dict[str, Make] = {
+    "masked": _masked,
+    "masked_numbers": _masked_numbers,
     "tagged": _tagged,
     "upper": partial(_recased, str.upper),
     "lower": partial(_recased, str.lower),
+    "title": partial(_recased, _title),
+    "renumbered": _renumbered,
+    "unpunctuated": _unpunctuated,
+    "quoted": _quoted,
 }
-_KINDS |= {"title": partial(_recased, _title), "renumbered": _renumbered}
-_KINDS |= {"unpunctuated": _unpunctuated, "quoted": _quoted}
 
-# Odd, and far apart from each other, so that who wins in one kind is no likelier to win in another.
+# Odd, and far apart from each other, so that a pair in one kind's share is no likelier to be in another's.
 _FACTORS = {
     kind: int.from_bytes(blake2b(kind.encode(), digest_size=8).digest()) | 1
     for kind in (*_KINDS, "joined")

@@ -1,31 +1,30 @@
-"""What prepare does to one pair on its own: normalise, convert, filter, mend, vary; and the keys that compare it."""
+"""What prepare does to one pair by itself: normalise, convert, filter, repair, vary; and the keys that compare it."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
 from typing import Any, Self
 
-from nmt.config.schema import AugmentConfig, Config
+from nmt.config.schema import AugmentConfig, Config, PrepareConfig
 from nmt.corpus.augment import variants
+from nmt.corpus.clean_pair import CleanPair, to_line
 from nmt.corpus.dedupe import pair_key, side_key
 from nmt.corpus.filters import FILTERS, RAW_FILTERS, Filter, Limits, failed
-from nmt.corpus.lines import SentencePair
+from nmt.corpus.ledger import READ
+from nmt.corpus.pairs import SentencePair
 from nmt.errors import ConfigError
 from nmt.text.normalize import normalize
 from nmt.text.scripts import is_traditional
 from nmt.text.typography import repair
 
-# A pair that passed the filters: the number of its corpus, the keys of the pair, of its source and of its target, and
-# the columns that `_finish` makes of it. Plain values, since processes pass on no others as fast.
-Clean = tuple[int, int, int, int, str]
-Numbered = tuple[
-    int, int, str, str
-]  # a pair as it was read, after the number of its corpus and the weight
-Outcomes = Counter[
-    tuple[int, str]
-]  # how many pairs of which corpus were "read", or failed which rule
+# How many pairs of which corpus were read, or failed which rule.
+Outcomes = Counter[tuple[int, str]]
+
+
+# A pair as it was read: the number and the weight of its corpus, its source and target. A plain tuple, since a
+# NamedTuple takes three times as long to reach another process.
+RawPair = tuple[int, int, str, str]
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,8 @@ class Cleaner:
     limits: Limits
     raw_filters: dict[str, Filter]
     filters: dict[str, Filter]
-    convert: bool
-    mend: bool
+    convert_traditional: bool
+    repair_typography: bool
     augment: AugmentConfig
     seed: int
 
@@ -44,71 +43,84 @@ class Cleaner:
     def of(cls, config: Config) -> Self:
         """Take over the settings. Raises ConfigError if Traditional is to be converted without opencc."""
         settings = config.prepare
-        if convert := settings.traditional == "convert":
+        convert_traditional = settings.traditional == "convert"
+        if convert_traditional:
             converter()
-        limits = Limits(
-            (config.src.language, config.tgt.language), settings.max_tokens, settings.max_ratio
+        return cls(
+            limits=Limits(
+                languages=(config.src.language, config.tgt.language),
+                max_tokens=settings.max_tokens,
+                max_ratio=settings.max_ratio,
+            ),
+            raw_filters=RAW_FILTERS if settings.filters else {},
+            filters=_filters(settings),
+            convert_traditional=convert_traditional,
+            repair_typography=settings.typography and config.tgt.language == "zh",
+            augment=settings.augment.without_case() if config.src.lowercase else settings.augment,
+            seed=settings.seed,
         )
-        filters = {
-            name: FILTERS[name]
-            for name in FILTERS
-            if name != "traditional" or settings.traditional == "drop"
-        }
-        augment = settings.augment.without_case() if config.src.lowercase else settings.augment
-        mend = settings.typography and config.tgt.language == "zh"
-        cleaner = cls(limits, RAW_FILTERS, filters, convert, mend, augment, settings.seed)
-        return cleaner if settings.filters else replace(cleaner, raw_filters={}, filters={})
 
-    def for_test(self) -> Self:
-        """Normalise and make keys as this one does, but keep every pair, and as it is."""
+    def for_held_out(self) -> Self:
+        """A cleaner that normalises and makes keys as this one does, but passes every pair, and as it is."""
         return replace(
-            self, raw_filters={}, filters={}, mend=False, augment=AugmentConfig(masked=0)
+            self,
+            raw_filters={},
+            filters={},
+            repair_typography=False,  # references stay as they were written
+            augment=AugmentConfig(masked=0),
         )
 
-    def __call__(self, chunk: Iterable[Numbered]) -> tuple[Outcomes, list[Clean]]:
-        """Clean pairs."""
+    def __call__(self, chunk: Iterable[RawPair]) -> tuple[Outcomes, list[str]]:
+        """Clean pairs; gives those that passed as lines of CleanPair."""
         outcomes: Outcomes = Counter()
-        kept: list[Clean] = []
+        lines: list[str] = []
         src_language, tgt_language = self.limits.languages
         for corpus, weight, src, tgt in chunk:
-            outcomes[corpus, "read"] += 1
+            outcomes[corpus, READ] += 1
             raw = SentencePair(src, tgt)
             pair = SentencePair(
-                self._normalize(src, src_language), self._normalize(tgt, tgt_language)
+                self._normalized(src, src_language), self._normalized(tgt, tgt_language)
             )
-            if rule := failed(raw, self.raw_filters, self.limits) or failed(
-                pair, self.filters, self.limits
-            ):
-                outcomes[corpus, rule] += 1
+            rule = self._failed_rule(raw, pair)
+            if rule is None:
+                lines.append(to_line(self._finished(pair, corpus, weight)))
             else:
-                kept.append(self._finish(corpus, weight, pair))
-        return outcomes, kept
+                outcomes[corpus, rule] += 1
+        return outcomes, lines
 
-    def _finish(self, corpus: int, weight: int, pair: SentencePair) -> Clean:
-        """Its columns: source, target, target before its typography was mended, and of each variant kind and sides.
-
-        A test's reference is nobody's to mend.
-        """
-        mended = SentencePair(pair.src, repair(pair.tgt)) if self.mend else pair
-        key = pair_key(mended, self.seed)
-        columns = [
-            *mended,
-            pair.tgt,
-            *chain.from_iterable(variants(mended, key, self.augment, weight)),
-        ]
-        return (
-            corpus,
-            key,
-            side_key(pair.src),
-            side_key(pair.tgt),
-            "\t".join(columns),
-        )  # no sentence holds a tab
-
-    def _normalize(self, text: str, language: str) -> str:
+    def _normalized(self, text: str, language: str) -> str:
         """Normalised, and Traditional characters made Simplified where that is asked for."""
         text = normalize(text, language)
-        converts = self.convert and language == "zh" and is_traditional(text)
-        return str(converter().convert(text)) if converts else text
+        if self.convert_traditional and language == "zh" and is_traditional(text):
+            return str(converter().convert(text))
+        return text
+
+    def _failed_rule(self, raw: SentencePair, pair: SentencePair) -> str | None:
+        return failed(raw, self.raw_filters, self.limits) or failed(pair, self.filters, self.limits)
+
+    def _finished(self, pair: SentencePair, corpus: int, weight: int) -> CleanPair:
+        tgt = repair(pair.tgt) if self.repair_typography else pair.tgt
+        repaired = SentencePair(pair.src, tgt)
+        key = pair_key(repaired, self.seed)
+        return CleanPair(
+            corpus=corpus,
+            key=key,
+            src_key=side_key(pair.src),
+            tgt_key=side_key(pair.tgt),
+            src=pair.src,
+            tgt=tgt,
+            given=pair.tgt,
+            variants=variants(repaired, key, self.augment, weight),
+        )
+
+
+def _filters(settings: PrepareConfig) -> dict[str, Filter]:
+    if not settings.filters:
+        return {}
+    filters = dict(FILTERS)
+    if settings.traditional != "drop":
+        del filters["traditional"]
+    return filters
 
 
 @cache
@@ -117,6 +129,8 @@ def converter() -> Any:
     try:
         import opencc
     except ImportError:
-        mend = "run pip install 'nmt[opencc]', or choose drop or keep"
-        raise ConfigError(f"prepare.traditional=convert needs opencc; {mend}") from None
+        raise ConfigError(
+            "prepare.traditional=convert needs opencc; "
+            "run pip install 'nmt[opencc]', or choose drop or keep"
+        ) from None
     return opencc.OpenCC("t2s")

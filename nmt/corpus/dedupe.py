@@ -7,22 +7,20 @@ import re
 import unicodedata
 from hashlib import blake2b
 
-from nmt.corpus.lines import SentencePair
+from nmt.corpus.pairs import SentencePair
 
-# Punctuation, separators, control and format characters (beyond the basic plane: of ancient scripts only).
-_IGNORED = [
-    char
-    for char in map(chr, range(0x10000))
-    if unicodedata.category(char).startswith(("P", "Z", "Cc", "Cf"))
-]
-_IGNORED_RUN = re.compile(f"[{re.escape(''.join(_IGNORED))}]+")
-_IGNORED_ASCII = str.maketrans(
-    "", "", "".join(filter(str.isascii, _IGNORED))
-)  # of ASCII, translate is the faster way
+_BASIC_PLANE = map(chr, range(0x10000))  # beyond it such characters are of ancient scripts only
+# Punctuation, separators, control and format characters.
+_IGNORED = "".join(
+    char for char in _BASIC_PLANE if unicodedata.category(char).startswith(("P", "Z", "Cc", "Cf"))
+)
+_IGNORED_RUN = re.compile(f"[{re.escape(_IGNORED)}]+")
+# For ASCII, translate is faster than a regular expression.
+_WITHOUT_IGNORED_ASCII = str.maketrans("", "", "".join(filter(str.isascii, _IGNORED)))
 
 
 def pair_key(pair: SentencePair, seed: int) -> int:
-    """Give equal numbers to equal pairs; `seed` makes them random, so that they are lots for a draw too."""
+    """Give equal numbers to equal pairs; `seed` makes them random, so that they can decide draws too."""
     return _hash(f"{pair.src}\t{pair.tgt}", seed)
 
 
@@ -32,13 +30,17 @@ def side_key(text: str) -> int:
 
 
 def fold(text: str) -> str:
-    """Take out case, width (NFKC), punctuation and spaces; a sentence of punctuation alone stays as it is."""
-    kept = text.translate(_IGNORED_ASCII) if text.isascii() else _IGNORED_RUN.sub("", text)
-    if not kept.isascii():
-        kept = _IGNORED_RUN.sub("", unicodedata.normalize("NFKC", kept))
-    return kept.casefold() or text
+    """Remove case, width (NFKC), punctuation and spaces; a sentence of punctuation alone stays as it is."""
+    if text.isascii():
+        folded = text.translate(_WITHOUT_IGNORED_ASCII)
+    else:
+        folded = _IGNORED_RUN.sub("", text)
+    if not folded.isascii():
+        folded = _IGNORED_RUN.sub("", unicodedata.normalize("NFKC", folded))
+    return folded.casefold() or text
 
 
 def _hash(text: str, seed: int) -> int:
-    digest = blake2b(text.encode(), digest_size=8, key=(seed % 2**64).to_bytes(8)).digest()
+    seed_bytes = (seed % 2**64).to_bytes(8)
+    digest = blake2b(text.encode(), digest_size=8, key=seed_bytes).digest()
     return int.from_bytes(digest) >> 4

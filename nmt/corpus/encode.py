@@ -1,11 +1,15 @@
-"""The build-vocab stage: count tokens, rank them, write vocabularies and the encoded store."""
+"""The build-vocab stage: count tokens, rank them, write vocabularies and the encoded store.
+
+The text is tokenised once, by `tokenized.py`; then vocabularies are made of the counts, and ids of the tokens.
+
+Shapes: L lines, M tokens in them, K ids that stand for these tokens, V distinct tokens of a side.
+"""
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
-from itertools import accumulate, chain, pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,21 +18,17 @@ import numpy as np
 
 from nmt.config.schema import Config
 from nmt.corpus.lines import read_lines
-from nmt.corpus.store import Block, Ids, Int32, ParallelCorpus, write_store
-from nmt.corpus.workers import map_chunks
+from nmt.corpus.store import Block, Ids, ParallelCorpus, write_store
+from nmt.corpus.tokenized import Counts, TokenizedText, tokenize
 from nmt.errors import ConfigError, DataError, ModelError
-from nmt.files import read_json, replacing, write_json
+from nmt.files import PART, read_json, replacing, write_json
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName
-from nmt.text.side import load_side
+from nmt.text.pieces import SentencePiece, train_sentencepiece
+from nmt.text.side import Side, load_side
 from nmt.text.spans import PLACEHOLDERS
-from nmt.text.tokenizers import SentencePiece, load_tokenizer, train_sentencepiece
 from nmt.text.vocab import UNK, Vocab, build_vocab, is_marked
 
-Numbers = dict[str, int]  # of a side's tokens, in the order in which they appear
-Made = tuple[
-    list[str], Int32, Int32
-]  # of some lines: the tokens, each once; all by their places there; a line's count
-_UNBOUNDED = (2**31, 2**31)  # tokens of each side
+Group = tuple[SideName, ...]  # the sides that have one vocabulary
 
 
 def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
@@ -36,37 +36,23 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
 
     Raises DataError if train is missing or empty.
     """
-    for name in SIDES:
-        text = run.text("train", config.side(name).language)
-        if not text.exists() or text.stat().st_size == 0:
-            raise DataError(f"{text}: missing or empty; run nmt prepare")
-    run.vocab_report.unlink(
-        missing_ok=True
-    )  # what follows may be interrupted, and is then not current
+    _refuse_without_train(config, run)
+    run.vocab_report.unlink(missing_ok=True)  # if this is interrupted, nothing is current
     for group in _groups(config):
         if config.side(group[0]).tokenizer == "sentencepiece":
             _train_pieces(config, run, group)
-    _tokenizer.cache_clear()  # it may hold an older sentencepiece model from the same path
-    with TemporaryDirectory(dir=run.path, prefix=".tokens.") as folder:
-        numbers: tuple[Numbers, Numbers] = {}, {}
-        write_store(Path(folder) / "all", _numbered(config, run, numbers), _UNBOUNDED, ("", ""))
-        numbered = ParallelCorpus(Path(folder) / "all")
-        pairs = {
-            split: sum(1 for _ in read_lines(run.text(split, config.src.language)))
-            for split in SPLITS
-        }
-        spans = dict(zip(SPLITS, pairwise(accumulate(pairs.values(), initial=0)), strict=True))
-        train, dev = (_counts(numbers, numbered.blocks(*spans[split])) for split in SPLITS[:2])
-        _save_vocabs(config, run, train)
+    with TemporaryDirectory(dir=run.path, prefix=".tokens.", suffix=PART) as folder:
+        text = tokenize(config, run, Path(folder))
+        _save_vocabs(config, run, text)
         src, tgt = (load_side(config, run, name) for name in SIDES)
-        sizes, prints = (len(src.vocab), len(tgt.vocab)), (src.fingerprint(), tgt.fingerprint())
-        encoders = _Encoder(src.vocab, numbers[0]), _Encoder(tgt.vocab, numbers[1])
-        for split in SPLITS:
-            write_store(
-                run.store(split), _encoded(encoders, numbered.blocks(*spans[split])), sizes, prints
-            )
-    report: dict[str, Any] = {"fingerprint": _fingerprint(config, run), "pairs": pairs}
-    report |= {"src": _describe(src.vocab, dev[0]), "tgt": _describe(tgt.vocab, dev[1])}
+        _write_stores(run, text, src, tgt)
+        src_dev, tgt_dev = text.counts("dev")
+    report = {
+        "fingerprint": _fingerprint(config, run),
+        "pairs": text.pairs,
+        "src": _describe(src.vocab, src_dev),
+        "tgt": _describe(tgt.vocab, tgt_dev),
+    }
     write_json(run.vocab_report, report)
     return report
 
@@ -89,15 +75,27 @@ def _fingerprint(config: Config, run: RunDir) -> str:
     return hashlib.sha256(json.dumps(settings).encode() + made_from).hexdigest()
 
 
-def _groups(config: Config) -> list[tuple[SideName, ...]]:
+def _refuse_without_train(config: Config, run: RunDir) -> None:
+    for name in SIDES:
+        text = run.text("train", config.side(name).language)
+        if not text.exists() or text.stat().st_size == 0:
+            raise DataError(f"{text}: missing or empty; run nmt prepare")
+
+
+# --- vocabularies ---
+
+
+def _groups(config: Config) -> list[Group]:
     """Group the sides that have one vocabulary; the settings of a group's first side make it."""
-    return [SIDES] if config.shared_vocab else [(name,) for name in SIDES]
+    if config.shared_vocab:
+        return [SIDES]
+    return [(name,) for name in SIDES]
 
 
-def _train_pieces(config: Config, run: RunDir, group: tuple[SideName, ...]) -> None:
+def _train_pieces(config: Config, run: RunDir, group: Group) -> None:
     size = config.side(group[0]).vocab_size
     try:
-        model = train_sentencepiece(_cased(config, run, group), size, _reserved(config))
+        model = train_sentencepiece(_train_lines(config, run, group), size, _reserved(config))
     except ConfigError as error:
         raise ConfigError(f"{group[0]}.{error}") from None
     for name in group:
@@ -105,138 +103,114 @@ def _train_pieces(config: Config, run: RunDir, group: tuple[SideName, ...]) -> N
             part.write_bytes(model)
 
 
-_tokenizer = cache(load_tokenizer)  # each process loads its tokenizers once
-
-
-def _cased(config: Config, run: RunDir, group: tuple[SideName, ...]) -> Iterator[str]:
+def _train_lines(config: Config, run: RunDir, group: Group) -> Iterator[str]:
     """Train text of some sides, as their tokenizer sees it."""
-    for side in map(config.side, group):
-        yield from (
-            line.lower() if side.lowercase else line
-            for line in read_lines(run.text("train", side.language))
-        )
-
-
-def _numbered(config: Config, run: RunDir, numbers: tuple[Numbers, Numbers]) -> Iterator[Block]:
-    """Tokenise every split, one after the other: each token once in `numbers`, and the pairs as numbers."""
-    sides = [
-        (config.side(name).tokenizer, run.pieces(name), config.side(name).lowercase)
-        for name in SIDES
-    ]
-    files = ([run.text(split, config.side(name).language) for name in SIDES] for split in SPLITS)
-    lines = chain.from_iterable(zip(*map(read_lines, pair), strict=True) for pair in files)
-    work = partial(_tokenize, sides)
-    for made in map_chunks(
-        work, lines, config.prepare.workers, lambda pair: len(pair[0]) + len(pair[1])
-    ):
-        src, tgt = map(_renumbered, numbers, made)
-        yield src, tgt, np.stack([lengths for _, _, lengths in made], axis=1)
-
-
-def _renumbered(numbers: Numbers, made: Made) -> Ids:
-    return np.array([numbers.setdefault(token, len(numbers)) for token in made[0]], np.int32)[
-        made[1]
-    ]
-
-
-def _tokenize(sides: Sequence[tuple[str, Path, bool]], lines: list[tuple[str, str]]) -> list[Made]:
-    return [
-        _made(*side, texts) for side, texts in zip(sides, zip(*lines, strict=True), strict=True)
-    ]
-
-
-def _made(tokenizer: str, pieces: Path, lowercase: bool, lines: Iterable[str]) -> Made:
-    encode = _tokenizer(tokenizer, pieces).encode
-    rows = [
-        encode(line.lower() if lowercase else line) for line in lines
-    ]  # prepare has normalised them
-    tokens = list(chain.from_iterable(rows))
-    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
-    return (
-        list(numbers),
-        np.fromiter(map(numbers.__getitem__, tokens), np.int32),
-        np.fromiter(map(len, rows), np.int32),
-    )
-
-
-def _counts(numbers: tuple[Numbers, Numbers], blocks: Iterable[Block]) -> list[Counter[str]]:
-    """How often each token stands in some pairs, by sides."""
-    totals = [np.zeros(len(tokens), np.int64) for tokens in numbers]
-    for *sides, _ in blocks:
-        for total, ids in zip(totals, sides, strict=True):
-            total += np.bincount(ids, minlength=len(total))
-    return [
-        Counter(dict(zip(side, total.tolist(), strict=True)))
-        for side, total in zip(numbers, totals, strict=True)
-    ]
-
-
-def _save_vocabs(config: Config, run: RunDir, counts: list[Counter[str]]) -> None:
-    for group in _groups(config):
-        vocab = _vocab(
-            config, run, group[0], sum((counts[SIDES.index(name)] for name in group), Counter())
-        )
-        for name in group:
-            vocab.save(run.vocab(name))
-
-
-def _vocab(config: Config, run: RunDir, name: SideName, counts: Counter[str]) -> Vocab:
-    side = config.side(name)
-    if side.tokenizer != "sentencepiece":
-        return build_vocab(
-            counts, side.vocab_size, side.min_frequency, side.unknown == "spell", _reserved(config)
-        )
-    # Every piece is listed, seen or not: bytes are there so that no text is unknown.
-    pieces = SentencePiece(run.pieces(name).read_bytes()).pieces()
-    ranked = sorted(pieces, key=lambda piece: (-counts[piece], piece))
-    return Vocab(ranked, [counts[piece] for piece in ranked])
+    for name in group:
+        side = config.side(name)
+        for line in read_lines(run.text("train", side.language)):
+            yield line.lower() if side.lowercase else line
 
 
 def _reserved(config: Config) -> tuple[str, ...]:
     return PLACEHOLDERS if config.prepare.augment.protects else ()
 
 
+def _save_vocabs(config: Config, run: RunDir, text: TokenizedText) -> None:
+    src_counts, tgt_counts = text.counts("train")
+    counts = {"src": src_counts, "tgt": tgt_counts}
+    for group in _groups(config):
+        total: Counts = Counter()
+        for name in group:
+            total += counts[name]
+        vocab = _vocab(config, run, group[0], total)
+        for name in group:
+            vocab.save(run.vocab(name))
+
+
+def _vocab(config: Config, run: RunDir, name: SideName, counts: Counts) -> Vocab:
+    side = config.side(name)
+    if side.tokenizer != "sentencepiece":
+        spells = side.unknown == "spell"
+        return build_vocab(counts, side.vocab_size, side.min_frequency, spells, _reserved(config))
+    # Every piece is listed, seen or not: bytes are there so that no text is unknown.
+    pieces = SentencePiece(run.pieces(name).read_bytes()).pieces()
+    ranked = sorted(pieces, key=lambda piece: (-counts[piece], piece))
+    return Vocab(ranked, [counts[piece] for piece in ranked])
+
+
+# --- ids ---
+
+
+def _write_stores(run: RunDir, text: TokenizedText, src: Side, tgt: Side) -> None:
+    src_numbers, tgt_numbers = text.numbers
+    src_encoder = _Encoder(src.vocab, src_numbers)
+    tgt_encoder = _Encoder(tgt.vocab, tgt_numbers)
+    vocab_sizes = (len(src.vocab), len(tgt.vocab))
+    fingerprints = (src.fingerprint(), tgt.fingerprint())
+    for split in SPLITS:
+        blocks = _encoded(text.blocks(split), src_encoder, tgt_encoder)
+        write_store(run.store(split), blocks, vocab_sizes, fingerprints)
+
+
 class _Encoder:
-    """Numbers of tokens to ids of a vocabulary, where a token may be several: it is spelled."""
+    """Turns numbers of tokens into ids of a vocabulary, several for a token that is spelled."""
 
     def __init__(self, vocab: Vocab, tokens: Iterable[str]) -> None:
         ids = [vocab.encode([token]) for token in tokens]
-        self._counts = np.fromiter(map(len, ids), np.int64)
-        self._starts = np.cumsum(self._counts) - self._counts
-        self._ids = np.fromiter(chain.from_iterable(ids), np.int32)
+        self._ids = np.fromiter(chain.from_iterable(ids), np.int32)  # of all V tokens, end to end
+        self._counts = np.fromiter(map(len, ids), np.int64)  # [V]
+        self._starts = np.cumsum(self._counts) - self._counts  # [V], in self._ids
 
     def __call__(self, numbers: Ids, lengths: Ids) -> tuple[Ids, Ids]:
-        """The ids of lines with `lengths` tokens, end to end, and how many each line has."""
-        counts = self._counts[numbers]
-        ends = np.append(0, np.cumsum(counts))
-        places = np.repeat(self._starts[numbers] - ends[:-1], counts) + np.arange(ends[-1])
-        return self._ids[places], np.diff(ends[np.append(0, np.cumsum(lengths))])
+        """Encode lines, end to end: the numbers of their tokens [M] and how many each has [L].
+
+        Gives their ids [K], and how many each line has [L].
+        """
+        counts = self._counts[numbers]  # [M]
+        bounds = np.append(
+            0, np.cumsum(counts)
+        )  # [M+1]: where the ids of each token start in the result
+        shifts = (
+            self._starts[numbers] - bounds[:-1]
+        )  # [M]: from a place in the result to one in self._ids
+        places = np.repeat(shifts, counts) + np.arange(bounds[-1])  # [K]
+        line_bounds = np.append(0, np.cumsum(lengths))  # [L+1], in tokens
+        return self._ids[places], np.diff(bounds[line_bounds])
 
 
-def _encoded(encoders: tuple[_Encoder, _Encoder], blocks: Iterable[Block]) -> Iterator[Block]:
-    for *sides, lengths in blocks:
-        (src, ours), (tgt, theirs) = (encoders[i](sides[i], lengths[:, i]) for i in range(2))
-        yield src, tgt, np.stack([ours, theirs], axis=1)
+def _encoded(
+    blocks: Iterable[Block], src_encoder: _Encoder, tgt_encoder: _Encoder
+) -> Iterator[Block]:
+    for block in blocks:
+        src, src_lengths = src_encoder(block.src, block.lengths[:, 0])
+        tgt, tgt_lengths = tgt_encoder(block.tgt, block.lengths[:, 1])
+        yield Block(src, tgt, np.stack([src_lengths, tgt_lengths], axis=1))
 
 
-def _describe(vocab: Vocab, dev: Counter[str]) -> dict[str, Any]:
+# --- the report ---
+
+
+def _describe(vocab: Vocab, dev: Counts) -> dict[str, Any]:
     """Size of a vocabulary, and what it covers of dev's tokens; rates in percent, None where dev is empty."""
     tokens = dev.total()
-    known = sum(count for word, count in dev.items() if word in vocab.ids)
-    encoded = [(vocab.encode([word]), count) for word, count in dev.items() if count]
-    units = sum(count * len(ids) for ids, count in encoded)
-    unknown = sum(count * ids.count(UNK) for ids, count in encoded)
-    rates = {
-        "dev_coverage": (known, tokens),
-        "dev_oov": (tokens - known, tokens),
-        "dev_unk": (unknown, units),
-    }
-    sizes = {
+    known = 0  # tokens that the vocabulary lists
+    ids = 0  # that dev is encoded in
+    unknown = 0  # of these ids
+    for token, count in dev.items():
+        if count:
+            encoded = vocab.encode([token])
+            known += count * (token in vocab.ids)
+            ids += count * len(encoded)
+            unknown += count * encoded.count(UNK)
+    return {
         "size": len(vocab),
         "spelling": sum(map(is_marked, vocab.tokens)),
         "dev_tokens": tokens,
+        "dev_coverage": _percent(known, tokens),
+        "dev_oov": _percent(tokens - known, tokens),
+        "dev_unk": _percent(unknown, ids),
     }
-    return sizes | {
-        name: round(100 * part / whole, 3) if whole else None
-        for name, (part, whole) in rates.items()
-    }
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return round(100 * part / whole, 3) if whole else None

@@ -1,48 +1,68 @@
-"""The lottery that makes pairs of train dev and test: a function of the seed and of what the pairs say."""
+"""A random draw of dev and test pairs from train: a function of the seed and of what the pairs say."""
 
 import heapq
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
 
 from nmt.run_dir import Split
 
 _LARGEST_SHARE = 10  # a split gets at most one pair in this many
-_SPARE = (
-    4  # lots remembered for each that is asked for, so that no sentence needs to be drawn twice
-)
+_CANDIDATES = 4  # remembered for each pair that is asked for, since some share a sentence
 
 
-Winner = tuple[Split, int, int]  # where a drawn pair goes, and the keys of its sentences
+class HeldOut(NamedTuple):
+    """A pair that was drawn: for which split, and the keys of its sentences."""
+
+    split: Split
+    src_key: int
+    tgt_key: int
 
 
-class Draw:
-    """Pairs enter as they stream by; those with the smallest keys win."""
+class _Candidate(NamedTuple):
+    rank: int  # the pair's key, negated: the largest rank is drawn first
+    src_key: int
+    tgt_key: int
 
-    def __init__(self, asked: dict[Split, int]) -> None:
-        """`asked`: how many pairs each split should get, the first served first."""
-        self.asked = asked
+
+class HeldOutDraw:
+    """Pairs enter as they stream by; those with the smallest keys are drawn."""
+
+    def __init__(self, sizes: dict[Split, int]) -> None:
+        """`sizes`: how many pairs each split should get; the first split draws first."""
+        self.sizes = sizes
         self._entered = 0
-        self._room = _SPARE * sum(asked.values())
-        self._lots: list[tuple[int, int, int]] = []  # a heap of (-key, src_key, tgt_key)
+        self._capacity = _CANDIDATES * sum(sizes.values())
+        self._candidates: list[_Candidate] = []  # a heap: the candidate to give up next comes first
 
     def enter(self, key: int, src_key: int, tgt_key: int) -> None:
-        """Take part; equal pairs may enter once."""
+        """Let a pair take part. Of equal pairs only one may enter."""
         self._entered += 1
-        lot = (-key, src_key, tgt_key)
-        if len(self._lots) < self._room:
-            heapq.heappush(self._lots, lot)
-        elif self._lots and lot > self._lots[0]:
-            heapq.heapreplace(self._lots, lot)
+        candidate = _Candidate(-key, src_key, tgt_key)
+        if len(self._candidates) < self._capacity:
+            heapq.heappush(self._candidates, candidate)
+        elif self._candidates and candidate > self._candidates[0]:
+            heapq.heapreplace(self._candidates, candidate)
 
-    def winners(self) -> dict[int, Winner]:
-        """Map keys to what they won. No sentence wins twice, and no split more than its largest share."""
-        lots = iter(sorted(self._lots, reverse=True))
-        winners: dict[int, Winner] = {}
+    def drawn(self) -> dict[int, HeldOut]:
+        """The pairs that were drawn, by their keys.
+
+        No sentence is drawn twice, and no split gets more than its largest share.
+        """
+        candidates = self._without_shared_sentences()
+        drawn: dict[int, HeldOut] = {}
+        for split, size in self.sizes.items():
+            count = min(size, self._entered // _LARGEST_SHARE)
+            for candidate in islice(candidates, count):
+                key = -candidate.rank
+                drawn[key] = HeldOut(split, candidate.src_key, candidate.tgt_key)
+        return drawn
+
+    def _without_shared_sentences(self) -> Iterator[_Candidate]:
+        """The candidates from the smallest key on, without those that share a sentence with one before."""
         taken: set[int] = set()
-        for split, asked in self.asked.items():
-            left = min(asked, self._entered // _LARGEST_SHARE)
-            while left and (lot := next(lots, None)):
-                key, sides = -lot[0], lot[1:]
-                if taken.isdisjoint(sides):
-                    winners[key] = (split, *sides)
-                    taken.update(sides)
-                    left -= 1
-        return winners
+        for candidate in sorted(self._candidates, reverse=True):
+            sentences = {candidate.src_key, candidate.tgt_key}
+            if taken.isdisjoint(sentences):
+                taken |= sentences
+                yield candidate

@@ -1,41 +1,28 @@
-"""Aligned lines in and out. A line ends at a line feed and nowhere else.
+"""Lines of text in and out. A line ends at a line feed and nowhere else.
 
 Text is UTF-8. A byte-order mark at the start of a file is dropped, and a carriage return before a line feed.
 U+2028, U+0085, vertical tabs and form feeds are characters like any other. A file named .gz is unzipped.
 
-What is read may come from anybody: neither a line without end nor a small .gz of endless text fills the memory or
-the disk.
+Input is untrusted: neither a line without end nor a small .gz of endless text fills the memory or the disk.
 """
 
 import gzip
-import json
 import math
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
 from functools import partial
 from io import BytesIO
-from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, cast
 
 from nmt.errors import DataError
-from nmt.files import replacing
 
 _BLOCK = 2**14  # bytes of a file that are decoded at a time
-LONGEST_LINE = 2**22  # bytes; split into words, it is some hundred times as large
+LONGEST_LINE = 2**22  # bytes; split into words, it takes some hundred times as many
 MOST_UNZIPPED = 2**36  # bytes of one .gz: several times the largest open English–Chinese corpus
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-Keys = tuple[str, str]
-
-
-class SentencePair(NamedTuple):
-    """A sentence and its translation; the two sides never part."""
-
-    src: str
-    tgt: str
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_GZIP_MARK = b"\x1f\x8b"
 
 
 def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
@@ -47,117 +34,64 @@ def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
     return decode_lines(_blocks(path, most), path)
 
 
-def bounded_lines(file: IO[bytes], path: Path, before: int = 0) -> Iterator[bytes]:
-    """Give the lines of an open file with their ends, each as soon as it is there. Raises DataError for an endless one.
-
-    `path` is what to call the file, `before` how many of its lines came before.
-    """
-    for number, raw in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), before + 1):
-        if len(raw) > LONGEST_LINE:
-            raise DataError(
-                f"{path}:{number}: a line of more than {LONGEST_LINE:,} bytes; is this text, line by line?"
-            )
-        yield raw
-
-
-def decode_lines(blocks: Iterable[bytes], path: Path, errors: str = "strict") -> Iterator[str]:
-    """Decode blocks of whole lines as they come; `path` is what to call them; `errors` as for bytes.decode.
-
-    Raises DataError for bytes that are not UTF-8, unless `errors` makes them something else.
-    UTF-16 is refused even where invalid bytes are to be replaced: hardly anything would be left of it.
-    """
-    lines = offset = 0  # before the block
-    for block in blocks:
-        marked = block.startswith(_BYTE_ORDER_MARK) and not offset
-        if marked and block == _BYTE_ORDER_MARK:
-            break
-        if not offset and _looks_utf16(first := block.partition(b"\n")[0]):
-            raise DataError(_undecodable(path, 1, 0, first))
-        try:
-            text = block.decode(errors=errors)
-        except UnicodeDecodeError as error:
-            number, start = (
-                block.count(b"\n", 0, error.start),
-                block.rfind(b"\n", 0, error.start) + 1,
-            )
-            line = block[start:].partition(b"\n")[0]
-            raise DataError(
-                _undecodable(path, lines + number + 1, offset + error.start, line)
-            ) from None
-        lines += block.count(b"\n")
-        offset += len(block)
-        whole = text[marked:] if text.endswith("\n") else f"{text[marked:]}\n"
-        yield from whole.replace("\r\n", "\n")[:-1].split("\n")
-
-
-def read_pairs(src: Path, tgt: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
-    """Give line n of `src` with line n of `tgt`. Raises DataError when one file ends before the other."""
-    sides = read_lines(src, most), read_lines(tgt, most)
-    for number, (source, target) in enumerate(zip_longest(*sides), 1):
-        if source is None or target is None:
-            short, long, rest = (src, tgt, sides[1]) if source is None else (tgt, src, sides[0])
-            lines = f"{number + sum(1 for _ in rest)} lines; the two sides must have the same number of lines"
-            raise DataError(f"{short} ends at line {number - 1} but {long} has {lines}")
-        yield SentencePair(source, target)
-
-
-def read_tsv(path: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
-    """Give the first two tab-separated columns of each line; further columns are ignored."""
-    for number, line in enumerate(read_lines(path, most), 1):
-        columns = line.split("\t", 2)
-        if len(columns) < 2:
-            raise DataError(
-                f"{path}:{number}: one column, but source<TAB>target is needed: {_excerpt(line)}"
-            )
-        yield SentencePair(columns[0], columns[1])
-
-
-def read_jsonl(
-    path: Path, most: int = MOST_UNZIPPED, languages: Keys = ("en", "zh")
-) -> Iterator[SentencePair]:
-    """Give the JSON object of each line, keyed by "src" and "tgt" or by language codes; skip blank lines."""
-    for number, line in enumerate(read_lines(path, most), 1):
-        if line.strip():
-            yield _from_json(line, languages, f"{path}:{number}")
-
-
-@contextmanager
-def writing_pairs(src: Path, tgt: Path) -> Iterator[Callable[[str, str], None]]:
-    """Yield a function that appends a pair; both files appear together and whole, or not at all."""
-    with ExitStack() as stack:
-        parts = [stack.enter_context(replacing(path)) for path in (src, tgt)]
-        files = [stack.enter_context(open_text(part)) for part in parts]
-
-        def write(*pair: str) -> None:
-            for file, text in zip(files, pair, strict=True):
-                file.write(text + "\n")
-
-        yield write
-
-
 def open_text(path: Path) -> IO[str]:
     """Open a file for lines as ours: in UTF-8, each ended by a line feed alone."""
     return path.open("w", encoding="utf-8", newline="\n")
 
 
+def bounded_lines(file: IO[bytes], path: Path, before: int = 0) -> Iterator[bytes]:
+    """Give the lines of an open file with their ends, each as soon as it is there.
+
+    `path` is the file's name in messages, `before` the number of its lines that came before.
+    Raises DataError for a line that is too long.
+    """
+    read_line = partial(file.readline, LONGEST_LINE + 1)
+    for number, raw in enumerate(iter(read_line, b""), before + 1):
+        if len(raw) > LONGEST_LINE:
+            raise DataError(
+                f"{path}:{number}: a line of more than {LONGEST_LINE:,} bytes; "
+                "is this text, line by line?"
+            )
+        yield raw
+
+
+def decode_lines(blocks: Iterable[bytes], path: Path, errors: str = "strict") -> Iterator[str]:
+    """Decode blocks of whole lines as they come.
+
+    `path` is the file's name in messages; `errors` is as for bytes.decode.
+    Raises DataError for bytes that are not UTF-8, unless `errors` makes them something else. UTF-16 is refused
+    even where invalid bytes are to be replaced: hardly anything would be left of it.
+    """
+    lines_before = 0
+    bytes_before = 0
+    for block in blocks:
+        is_first = bytes_before == 0
+        is_marked = is_first and block.startswith(_BYTE_ORDER_MARK)
+        if is_marked and block == _BYTE_ORDER_MARK:
+            return
+        if is_first:
+            _refuse_utf16(block, path)
+        try:
+            text = block.decode(errors=errors)
+        except UnicodeDecodeError as error:
+            raise _undecodable(path, block, error.start, lines_before, bytes_before) from None
+        lines_before += block.count(b"\n")
+        bytes_before += len(block)
+        yield from _split(text[1:] if is_marked else text)
+
+
+def _split(text: str) -> list[str]:
+    """Split whole lines; the last one may lack its line feed."""
+    if not text.endswith("\n"):
+        text += "\n"
+    return text.replace("\r\n", "\n")[:-1].split("\n")
+
+
 def _blocks(path: Path, most: int) -> Iterator[bytes]:
-    """A file's bytes, whole lines at a time."""
-    lines, left = 0, most if path.suffix == ".gz" else math.inf
+    """The bytes of a file, some whole lines at a time."""
     try:
-        with cast(IO[bytes], gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file:
-            while block := file.read(_BLOCK):
-                block += b"" if block.endswith(b"\n") else file.readline(LONGEST_LINE + 1)
-                left -= len(block)
-                if left < 0:
-                    raise DataError(
-                        f"{path}: more than {most:,} bytes unzipped; if it is meant, raise data.max_bytes"
-                    )
-                yield from (
-                    bounded_lines(BytesIO(block), path, lines)
-                    if len(block) > LONGEST_LINE
-                    else (block,)
-                )
-                lines += block.count(b"\n")
+        with _open_bytes(path) as file:
+            yield from _whole_lines(file, path, most)
     except FileNotFoundError:
         raise DataError(
             f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})"
@@ -168,42 +102,68 @@ def _blocks(path: Path, most: int) -> Iterator[bytes]:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def _undecodable(path: Path, number: int, offset: int, raw: bytes) -> str:
-    unzipped = ", unzipped" if path.suffix == ".gz" else ""
-    mend = "convert it to UTF-8"
-    if number == 1 and raw.startswith(b"\x1f\x8b"):
-        mend = "it is compressed: unzip it, or let its name end in .gz"
-    elif _looks_utf16(raw) or b"\0" in raw:
-        mend = "it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
-    return f"{path}:{number}: not UTF-8 at byte {offset} of the text{unzipped}; {mend}"
+def _open_bytes(path: Path) -> IO[bytes]:
+    if _is_zipped(path):
+        return cast(IO[bytes], gzip.open(path))
+    return path.open("rb")
 
 
-def _looks_utf16(raw: bytes) -> bool:
+def _is_zipped(path: Path) -> bool:
+    return path.suffix == ".gz"
+
+
+def _whole_lines(file: IO[bytes], path: Path, most_unzipped: int) -> Iterator[bytes]:
+    """Read some whole lines at a time, or a single one where one is very long."""
+    lines_before = 0
+    bytes_left = most_unzipped if _is_zipped(path) else math.inf
+    while block := file.read(_BLOCK):
+        if not block.endswith(b"\n"):
+            block += file.readline(LONGEST_LINE + 1)
+        bytes_left -= len(block)
+        if bytes_left < 0:
+            raise DataError(
+                f"{path}: more than {most_unzipped:,} bytes unzipped; "
+                "if this is intended, raise data.max_bytes"
+            )
+        if len(block) > LONGEST_LINE:
+            yield from bounded_lines(BytesIO(block), path, lines_before)
+        else:
+            yield block
+        lines_before += block.count(b"\n")
+
+
+def _refuse_utf16(first_block: bytes, path: Path) -> None:
+    first_line = first_block.partition(b"\n")[0]
+    if _looks_utf16(first_line):
+        raise _not_utf8(path, 1, 0, first_line)
+
+
+def _undecodable(
+    path: Path, block: bytes, place: int, lines_before: int, bytes_before: int
+) -> DataError:
+    """The error for a byte of a block, counted from the start of the file."""
+    number = lines_before + block.count(b"\n", 0, place) + 1
+    line_start = block.rfind(b"\n", 0, place) + 1
+    line = block[line_start:].partition(b"\n")[0]
+    return _not_utf8(path, number, bytes_before + place, line)
+
+
+def _not_utf8(path: Path, number: int, offset: int, line: bytes) -> DataError:
+    unzipped = ", unzipped" if _is_zipped(path) else ""
+    if number == 1 and line.startswith(_GZIP_MARK):
+        fix = "it is compressed: unzip it, or let its name end in .gz"
+    elif _looks_utf16(line) or b"\0" in line:
+        fix = "it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
+    else:
+        fix = "convert it to UTF-8"
+    return DataError(f"{path}:{number}: not UTF-8 at byte {offset} of the text{unzipped}; {fix}")
+
+
+def _looks_utf16(line: bytes) -> bool:
     """Whether a line begins with UTF-16's mark, or has NULs at every other place only, as its Latin letters have."""
-    zeros = raw[::2].count(0), raw[1::2].count(0)
-    return raw.startswith((b"\xff\xfe", b"\xfe\xff")) or (
-        min(zeros) == 0 and max(zeros) >= max(2, len(raw) // 4)
-    )
-
-
-def _from_json(line: str, languages: Keys, place: str) -> SentencePair:
-    try:
-        record: Any = json.loads(line)
-        for keys in (("src", "tgt"), languages):
-            if isinstance(record, dict) and all(isinstance(record.get(key), str) for key in keys):
-                pair = SentencePair(record[keys[0]], record[keys[1]])
-                "".join(pair).encode()
-                return pair
-    except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise DataError(
-            f"{place}: {half!r} is half a character; write it in full or leave it out"
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{place}: not JSON ({error}): {_excerpt(line)}") from None
-    wanted = f'{{"src": …, "tgt": …}} or {{"{languages[0]}": …, "{languages[1]}": …}}'
-    raise DataError(f"{place}: an object {wanted} with two strings is needed: {_excerpt(line)}")
-
-
-def _excerpt(line: str) -> str:
-    return repr(line if len(line) <= 60 else line[:60] + "…")
+    if line.startswith(_UTF16_MARKS):
+        return True
+    even_zeros = line[::2].count(0)
+    odd_zeros = line[1::2].count(0)
+    fewer, more = sorted((even_zeros, odd_zeros))
+    return fewer == 0 and more >= max(2, len(line) // 4)

@@ -1,10 +1,9 @@
 """The prepare stage: read, normalise, filter, deduplicate, split, report.
 
-Two passes, both streaming: the first cleans every pair and stages it in a temporary file beside its keys, the
-second deals the staged pairs out to train, dev and test. Only keys are remembered, under 100 bytes a pair.
+Two passes, both streaming: the first cleans every pair and stages it in a temporary file, the second deals the
+staged pairs out to train, dev and test. Only keys are remembered, under 100 bytes a pair.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,25 +12,23 @@ from typing import Any
 
 from nmt.config.schema import Config
 from nmt.corpus.augment import Joiner
-from nmt.corpus.clean import Clean, Cleaner
-from nmt.corpus.held_out import Draw
-from nmt.corpus.lines import open_text, read_lines, writing_pairs
+from nmt.corpus.clean import Cleaner, RawPair
+from nmt.corpus.clean_pair import CleanPair, from_line, head_of
+from nmt.corpus.held_out import HeldOut, HeldOutDraw
+from nmt.corpus.ledger import DUPLICATE, KEPT, OVERLAP, READ, REPAIRED, Ledger, ledger_line
+from nmt.corpus.lines import open_text, read_lines
+from nmt.corpus.pairs import SentencePair, writing_pairs
 from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
 from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError, UserError
-from nmt.files import read_json, write_json
+from nmt.files import PART, read_json, write_json
 from nmt.run_dir import SPLITS, RunDir, Split
 
-Pairs = Iterable[Clean]
-Write = Callable[[str, str], None]
+Write = Callable[[str, str], None]  # appends a source and a target to a split
 Writes = dict[Split, Write]
-Ledger = list[
-    Counter[str]
-]  # of each corpus: pairs read, kept, drawn, mended, varied, and dropped by each rule
+Ledgers = list[Ledger]  # one for each corpus of a split
 
 _HELD_OUT: tuple[Split, Split] = ("test", "dev")
-_OVERLAP = "in_dev_or_test"
-_MENDED, _VARIED = "mended", "+"  # the second is put before the kind of a variant
 
 
 def prepare(config: Config, run: RunDir) -> dict[str, Any]:
@@ -39,184 +36,198 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
 
     Raises DataError for corpora that cannot be used, ConfigError if none is configured or opencc is missing.
     """
-    sources, cleaner, settings = find_sources(config), Cleaner.of(config), config.prepare
+    settings = config.prepare
+    sources = find_sources(config)
+    cleaner = Cleaner.of(config)
     stamp = fingerprint(config, sources)
-    ledgers: dict[Split, Ledger] = {split: [Counter() for _ in sources[split]] for split in SPLITS}
-    asked: dict[Split, int] = {"test": settings.test_size, "dev": settings.dev_size}
-    draw = Draw({split: size for split, size in asked.items() if not sources[split]})
+    ledgers = {split: [Ledger() for _ in sources[split]] for split in SPLITS}
+    draw = HeldOutDraw(_sizes_to_draw(config, sources))
     with ExitStack() as stack:
-        write = {
-            split: stack.enter_context(writing_pairs(*_files(config, run, split)))
-            for split in SPLITS
-        }
-        staged = (
-            Path(stack.enter_context(TemporaryDirectory(dir=run.path, prefix=".prepare.")))
-            / "pairs"
-        )
-        held_out: set[int] = set()
+        write: Writes = {}
+        for split in SPLITS:
+            write[split] = stack.enter_context(writing_pairs(*_files(config, run, split)))
+        folder = TemporaryDirectory(dir=run.path, prefix=".prepare.", suffix=PART)
+        staged = Path(stack.enter_context(folder)) / "pairs"
+
+        held_out: set[int] = set()  # keys of sentences
         for split in _HELD_OUT:
-            pairs = _read(sources[split], cleaner.for_test(), ledgers[split], settings.workers)
-            held_out |= _copy(pairs, write[split])
-        pairs = _read(sources["train"], cleaner, ledgers["train"], settings.workers)
+            lines = _clean(sources[split], cleaner.for_held_out(), settings.workers, ledgers[split])
+            held_out |= _copy(lines, write[split])
+        lines = _clean(sources["train"], cleaner, settings.workers, ledgers["train"])
         with open_text(staged) as file:
-            selected = _select(pairs, held_out, draw, settings.deduplicate, ledgers["train"])
-            file.writelines("\t".join(map(str, pair)) + "\n" for pair in selected)
-        weights = [source.weight for source in sources["train"]]
-        _deal(
-            staged,
-            draw,
-            held_out,
-            weights,
-            Joiner(settings.augment.joined),
-            write,
-            ledgers["train"],
-        )
+            for line in _select(lines, held_out, draw, settings.deduplicate, ledgers["train"]):
+                file.write(line + "\n")
+        join = Joiner(settings.augment.joined)
+        dealt = _deal(read_lines(staged), draw.drawn(), held_out, ledgers["train"])
+        _write_splits(dealt, sources["train"], join, write, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
-    report = _report(sources, ledgers, draw) | {"fingerprint": stamp}
+    report = _report(sources, ledgers, draw, stamp)
     write_json(run.prepare_report, report)
     return report
 
 
 def is_current(config: Config, run: RunDir) -> bool:
     """Whether the run's prepared text was made with this configuration from the corpora as they are now."""
-    if not all(file.is_file() for split in SPLITS for file in _files(config, run, split)):
-        return False
+    for split in SPLITS:
+        if not all(file.is_file() for file in _files(config, run, split)):
+            return False
     try:
-        return bool(
-            read_json(run.prepare_report)["fingerprint"]
-            == fingerprint(config, find_sources(config))
-        )
+        stamp = read_json(run.prepare_report)["fingerprint"]
+        return bool(stamp == fingerprint(config, find_sources(config)))
     except (OSError, KeyError, TypeError, UserError):
         return False
-
-
-def ledger_line(entry: dict[str, Any]) -> str:
-    """Tell one corpus of the report, or its totals, in one line."""
-    drawn = [f"{entry[split]} drawn for {split}" for split in _HELD_OUT if entry[split]]
-    dropped = [f"{rule} {count}" for rule, count in entry["dropped"].items()]
-    mended = [f"{entry[_MENDED]} with Chinese punctuation mended"] if entry[_MENDED] else []
-    parts = [f"{entry['read']} pairs read", f"{entry['kept']} kept", *mended, *drawn]
-    varied = "".join(f", {kind} {count}" for kind, count in entry["variants"].items())
-    return f"{', '.join(parts)}; dropped: {', '.join(dropped) or 'none'}" + varied.replace(
-        ",", "; added:", 1
-    )
 
 
 def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
     return run.text(split, config.src.language), run.text(split, config.tgt.language)
 
 
-def _read(
-    sources: tuple[Source, ...], cleaner: Cleaner, ledger: Ledger, workers: int
-) -> Iterator[Clean]:
-    read = (
-        (number, source.weight, *pair)
-        for number, source in enumerate(sources)
-        for pair in source.pairs()
-    )
-    for outcomes, kept in map_chunks(
-        cleaner, read, workers, size=lambda item: len(item[2]) + len(item[3])
-    ):
-        for (number, outcome), count in outcomes.items():
-            ledger[number][outcome] += count
-        yield from kept
+def _sizes_to_draw(config: Config, sources: Sources) -> dict[Split, int]:
+    """How many pairs of train each split gets that is not given."""
+    sizes: dict[Split, int] = {}
+    if not sources["test"]:
+        sizes["test"] = config.prepare.test_size
+    if not sources["dev"]:
+        sizes["dev"] = config.prepare.dev_size
+    return sizes
 
 
-def _copy(pairs: Pairs, write: Write) -> set[int]:
-    """Write a split that was given, and collect its sentences' keys."""
+def _clean(
+    sources: tuple[Source, ...], cleaner: Cleaner, workers: int, ledgers: Ledgers
+) -> Iterator[str]:
+    """Read and clean the pairs of all corpora; gives lines of CleanPair."""
+    chunks = map_chunks(cleaner, _raw_pairs(sources), workers, size=_length)
+    for outcomes, lines in chunks:
+        for (corpus, outcome), count in outcomes.items():
+            ledgers[corpus].outcomes[outcome] += count
+        yield from lines
+
+
+def _raw_pairs(sources: tuple[Source, ...]) -> Iterator[RawPair]:
+    for number, source in enumerate(sources):
+        for src, tgt in source.pairs():
+            yield number, source.weight, src, tgt
+
+
+def _length(raw: RawPair) -> int:
+    _, _, src, tgt = raw
+    return len(src) + len(tgt)
+
+
+def _copy(lines: Iterable[str], write: Write) -> set[int]:
+    """Write a split that was given; gives the keys of its sentences."""
     keys: set[int] = set()
-    for _, _, src_key, tgt_key, columns in pairs:
-        write(*columns.split("\t")[:2])
-        keys |= {src_key, tgt_key}
+    for line in lines:
+        pair = from_line(line)
+        write(pair.src, pair.tgt)
+        keys.add(pair.src_key)
+        keys.add(pair.tgt_key)
     return keys
 
 
 def _select(
-    pairs: Pairs, held_out: set[int], draw: Draw, deduplicate: bool, ledger: Ledger
-) -> Iterator[Clean]:
-    """Drop what stands in a split that was given, and duplicates; enter the rest in the draw."""
-    seen: set[int] = set()
-    for pair in pairs:
-        corpus, key, src_key, tgt_key, _ = pair
-        if src_key in held_out or tgt_key in held_out:
-            ledger[corpus][_OVERLAP] += 1
-        elif key not in seen:
-            seen.add(key)
-            draw.enter(key, src_key, tgt_key)
-            yield pair
-        elif deduplicate:
-            ledger[corpus]["duplicate"] += 1
+    lines: Iterable[str],
+    held_out: set[int],
+    draw: HeldOutDraw,
+    deduplicate: bool,
+    ledgers: Ledgers,
+) -> Iterator[str]:
+    """Drop duplicates and pairs with a held-out sentence; enter the rest in the draw."""
+    seen: set[int] = set()  # keys of pairs
+    for line in lines:
+        pair = head_of(line)
+        outcomes = ledgers[pair.corpus].outcomes
+        is_duplicate = pair.key in seen
+        if pair.src_key in held_out or pair.tgt_key in held_out:
+            outcomes[OVERLAP] += 1
+        elif is_duplicate and deduplicate:
+            outcomes[DUPLICATE] += 1
         else:
-            yield pair
+            if not is_duplicate:
+                seen.add(pair.key)
+                draw.enter(pair.key, pair.src_key, pair.tgt_key)
+            yield line
 
 
 def _deal(
-    staged: Path,
-    draw: Draw,
-    held_out: set[int],
-    weights: list[int],
+    lines: Iterable[str], drawn: dict[int, HeldOut], held_out: set[int], ledgers: Ledgers
+) -> Iterator[tuple[Split, CleanPair]]:
+    """Give each pair the split that it was drawn for, or train if no sentence of it is held out."""
+    held_out = set(held_out)
+    for held in drawn.values():
+        held_out.add(held.src_key)
+        held_out.add(held.tgt_key)
+    not_yet_dealt = dict(drawn)
+    for pair in map(from_line, lines):
+        outcomes = ledgers[pair.corpus].outcomes
+        drawn_pair = not_yet_dealt.pop(pair.key, None)  # once: an equal pair is dropped below
+        if drawn_pair is not None:
+            outcomes[drawn_pair.split] += 1
+            yield drawn_pair.split, pair
+        elif pair.src_key in held_out or pair.tgt_key in held_out:
+            outcomes[OVERLAP] += 1
+        else:
+            outcomes[KEPT] += 1
+            yield "train", pair
+
+
+def _write_splits(
+    dealt: Iterable[tuple[Split, CleanPair]],
+    sources: tuple[Source, ...],
     join: Joiner,
     write: Writes,
-    ledger: Ledger,
+    ledgers: Ledgers,
 ) -> None:
-    """Write each pair to the split that it won, or else to train, with its variants, unless it is held out."""
-    winners = draw.winners()
-    held_out = held_out.union(*(winner[1:] for winner in winners.values()))
-    for line in read_lines(staged):
-        columns = line.split("\t")
-        corpus, key, src_key, tgt_key = map(int, columns[:4])
-        src, tgt, given, *varied = columns[4:]
-        if won := winners.pop(key, None):
-            ledger[corpus][won[0]] += 1
-            write[won[0]](src, given)
-        elif src_key in held_out or tgt_key in held_out:
-            ledger[corpus][_OVERLAP] += 1
-        else:
-            ledger[corpus]["kept"] += 1
-            ledger[corpus][_MENDED] += tgt != given
-            for _ in range(weights[corpus]):
-                write["train"](src, tgt)
-            varied += join(src, tgt, key, weights[corpus])
-            for kind, *pair in zip(*[iter(varied)] * 3, strict=True):
-                ledger[corpus][_VARIED + kind] += 1
-                write["train"](*pair)
+    """Write pairs to their splits: to train as often as their corpus weighs, and followed by their variants."""
+    for split, pair in dealt:
+        if split != "train":
+            write[split](pair.src, pair.given)
+            continue
+        ledger = ledgers[pair.corpus]
+        weight = sources[pair.corpus].weight
+        ledger.outcomes[REPAIRED] += pair.tgt != pair.given
+        for _ in range(weight):
+            write["train"](pair.src, pair.tgt)
+        joined = join(SentencePair(pair.src, pair.tgt), pair.key, weight)
+        variants = pair.variants if joined is None else [*pair.variants, joined]
+        for variant in variants:
+            ledger.variants[variant.kind] += 1
+            write["train"](variant.src, variant.tgt)
 
 
-def _report(sources: Sources, ledgers: dict[Split, Ledger], draw: Draw) -> dict[str, Any]:
-    named = list(zip(sources["train"], map(_entry, ledgers["train"]), strict=True))
-    totals = _entry(sum(ledgers["train"], Counter()))
-    written = sum(
-        source.weight * entry["kept"] + sum(entry["variants"].values()) for source, entry in named
-    )
-    report: dict[str, Any] = {"train": {"pairs": written}}
-    for split in _HELD_OUT:
-        if split in draw.asked:
-            report[split] = {"given": False, "asked": draw.asked[split], "pairs": totals[split]}
-        else:
-            report[split] = {
-                "given": True,
-                "pairs": sum(counts["read"] for counts in ledgers[split]),
-            }
-    corpora = [{"name": source.name, "weight": source.weight} | entry for source, entry in named]
-    return report | {"totals": totals, "corpora": corpora}
-
-
-def _entry(counts: Counter[str]) -> dict[str, Any]:
-    known = ("read", "kept", *_HELD_OUT, _MENDED)
-    others = {name: count for name, count in counts.most_common() if name not in known}
-    varied = {name[1:]: others.pop(name) for name in list(others) if name.startswith(_VARIED)}
-    return {name: counts[name] for name in known} | {"variants": varied, "dropped": others}
-
-
-def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledger]) -> None:
+def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledgers]) -> None:
+    """Raise DataError for a corpus without pairs, or if none are left for train."""
     for split in SPLITS:
-        for source, counts in zip(sources[split], ledgers[split], strict=True):
-            if not counts["read"]:
+        for source, ledger in zip(sources[split], ledgers[split], strict=True):
+            if ledger.outcomes[READ] == 0:
                 raise DataError(f"{source}: no pairs in it; fill it or leave it out")
-    total = sum(ledgers["train"], Counter())
-    if not total["kept"]:
-        mend = (
+    total = Ledger.total(ledgers["train"])
+    if total.outcomes[KEPT] == 0:
+        raise DataError(
+            f"no pair is left to train on: {ledger_line(total.entry())}; "
             "check the corpora's languages and encoding, or relax the rule in the prepare section"
         )
-        raise DataError(f"no pair is left to train on: {ledger_line(_entry(total))}; {mend}")
+
+
+def _report(
+    sources: Sources, ledgers: dict[Split, Ledgers], draw: HeldOutDraw, stamp: str
+) -> dict[str, Any]:
+    written = 0
+    corpora: list[dict[str, Any]] = []
+    for source, ledger in zip(sources["train"], ledgers["train"], strict=True):
+        written += source.weight * ledger.outcomes[KEPT] + ledger.variants.total()
+        corpora.append({"name": source.name, "weight": source.weight, **ledger.entry()})
+    total = Ledger.total(ledgers["train"])
+    report: dict[str, Any] = {"train": {"pairs": written}}
+    for split in _HELD_OUT:
+        if split in draw.sizes:
+            size = draw.sizes[split]
+            report[split] = {"given": False, "asked": size, "pairs": total.outcomes[split]}
+        else:
+            read = Ledger.total(ledgers[split]).outcomes[READ]
+            report[split] = {"given": True, "pairs": read}
+    report["totals"] = total.entry()
+    report["corpora"] = corpora
+    report["fingerprint"] = stamp
+    return report

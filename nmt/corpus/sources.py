@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.config.schema import Config, CorpusConfig
-from nmt.corpus.lines import SentencePair, read_jsonl, read_pairs, read_tsv
+from nmt.corpus.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.errors import ConfigError, DataError
 from nmt.run_dir import SPLITS, Split
 
@@ -31,15 +31,19 @@ class Source:
         for group in self.groups:
             yield from self.read(*group)
 
+    def files(self) -> list[Path]:
+        """All files, group after group."""
+        return [path for group in self.groups for path in group]
+
     def __str__(self) -> str:
-        return f"{self.name} ({', '.join(str(path) for group in self.groups for path in group)})"
+        return f"{self.name} ({', '.join(map(str, self.files()))})"
 
 
 Sources = dict[Split, tuple[Source, ...]]
 
 
 def find_sources(config: Config) -> Sources:
-    """Find the corpora of each split; `dev` and `test` have none where none are given.
+    """Find the corpora of each split; there are none for a `dev` or `test` that is not given.
 
     Raises ConfigError if no corpus is configured, DataError for files that are missing or do not pair up.
     """
@@ -50,8 +54,11 @@ def find_sources(config: Config) -> Sources:
         raise ConfigError(
             "no corpus to read; set data.path to a folder with train files, or list data.corpora"
         )
-    given = {"train": data.corpora, "dev": (data.dev,), "test": (data.test,)}
-    return {split: tuple(_source(one, config) for one in given[split] if one) for split in SPLITS}
+    return {
+        "train": tuple(_source(corpus, config) for corpus in data.corpora),
+        "dev": (_source(data.dev, config),) if data.dev else (),
+        "test": (_source(data.test, config),) if data.test else (),
+    }
 
 
 def fingerprint(config: Config, sources: Sources) -> str:
@@ -59,18 +66,17 @@ def fingerprint(config: Config, sources: Sources) -> str:
 
     Times stand for contents here: reading every corpus before each training would cost more than it saves.
     """
-    files = [
-        path
-        for split in SPLITS
-        for source in sources[split]
-        for group in source.groups
-        for path in group
-    ]
+    files: list[tuple[str, int, int]] = []
+    for split in SPLITS:
+        for source in sources[split]:
+            for path in source.files():
+                status = path.stat()
+                files.append((str(path), status.st_size, status.st_mtime_ns))
     relevant: dict[str, Any] = {
         "languages": (config.src.language, config.tgt.language),
         "data": config.data.model_dump(mode="json", exclude={"max_bytes"}),
         "prepare": config.prepare.model_dump(mode="json", exclude={"workers"}),
-        "files": [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files],
+        "files": files,
     }
     return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
 
@@ -90,56 +96,62 @@ def _in_folder(folder: Path, config: Config) -> Sources:
 
 
 def _split_in_folder(folder: Path, split: Split, config: Config) -> tuple[Source, ...]:
-    names = [f"{split}.{side.language}" for side in (config.src, config.tgt)]
-    found = [
-        next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
-        for name in names
-    ]
-    present = [path for path in found if path is not None]
-    if len(present) == 1:
-        missing = names[found.index(None)]
+    """The split's two files as a source, or nothing if neither is there."""
+    src_name = f"{split}.{config.src.language}"
+    tgt_name = f"{split}.{config.tgt.language}"
+    src = _plain_or_zipped(folder / src_name)
+    tgt = _plain_or_zipped(folder / tgt_name)
+    if src is None and tgt is None:
+        return ()
+    if src is None or tgt is None:
+        missing = src_name if src is None else tgt_name
         raise DataError(
-            f"{present[0]} has no partner: {folder / missing} (plain or .gz) is missing"
+            f"{src or tgt} has no partner: {folder / missing} (plain or .gz) is missing"
         )
-    return (
-        (Source(split, 1, (tuple(present),), partial(read_pairs, most=config.data.max_bytes)),)
-        if present
-        else ()
-    )
+    read = partial(read_pairs, most=config.data.max_bytes)
+    return (Source(split, 1, ((src, tgt),), read),)
+
+
+def _plain_or_zipped(path: Path) -> Path | None:
+    zipped = path.with_name(f"{path.name}.gz")
+    for candidate in (path, zipped):
+        if candidate.is_file():
+            return candidate
+    return None
 
 
 def _source(corpus: CorpusConfig, config: Config) -> Source:
-    """The configured corpus; CorpusConfig holds exactly one of the three kinds."""
-    reads: dict[tuple[str | None, ...], Read] = {
-        (corpus.src, corpus.tgt): read_pairs,
-        (corpus.tsv,): read_tsv,
-    }
-    reads |= {
-        (corpus.jsonl,): partial(read_jsonl, languages=(config.src.language, config.tgt.language))
-    }
-    patterns, read = next(
-        (patterns, read) for patterns, read in reads.items() if None not in patterns
-    )
-    found = [_expand(pattern) for pattern in patterns if pattern]
+    """Find the files of a configured corpus; CorpusConfig holds exactly one of the three formats."""
+    patterns = (corpus.src, corpus.tgt, corpus.tsv, corpus.jsonl)
+    found = [_expand(pattern) for pattern in patterns if pattern is not None]
     if len(found[0]) != len(found[-1]):
-        told = (
-            f"{corpus.src} matches {len(found[0])} files but {corpus.tgt} matches {len(found[1])}"
+        raise DataError(
+            f"corpus {corpus.name}: {corpus.src} matches {len(found[0])} files "
+            f"but {corpus.tgt} matches {len(found[1])}; "
+            "they pair up in sorted order, so both must match the same number"
         )
-        mend = "they pair up in sorted order, so both must match the same number"
-        raise DataError(f"corpus {corpus.name}: {told}; {mend}")
     groups = tuple(zip(*found, strict=True))
-    return Source(corpus.name, corpus.weight, groups, partial(read, most=config.data.max_bytes))
+    return Source(corpus.name, corpus.weight, groups, _reader(corpus, config))
+
+
+def _reader(corpus: CorpusConfig, config: Config) -> Read:
+    most = config.data.max_bytes
+    if corpus.tsv is not None:
+        return partial(read_tsv, most=most)
+    if corpus.jsonl is not None:
+        languages = (config.src.language, config.tgt.language)
+        return partial(read_jsonl, most=most, languages=languages)
+    return partial(read_pairs, most=most)
 
 
 def _expand(pattern: str) -> list[Path]:
+    """The files that a name or a pattern stands for, in sorted order."""
     path = Path(pattern).expanduser()
     if path.is_file():
         return [path]
-    found = (
-        sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-        if has_magic(pattern)
-        else []
-    )
+    found: list[Path] = []
+    if has_magic(pattern):
+        found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
     if not found:
         raise DataError(f"{pattern}: no such file (relative paths start at {Path.cwd()})")
     return found

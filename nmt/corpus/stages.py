@@ -8,34 +8,39 @@ import yaml
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
-from nmt.corpus.prepare import is_current, ledger_line, prepare
+from nmt.corpus.ledger import ledger_line
+from nmt.corpus.prepare import is_current, prepare
 from nmt.corpus.sources import find_sources
 from nmt.errors import ConfigError, Say
 from nmt.files import remove, write_text
 from nmt.run_dir import SIDES, SPLITS, RunDir
 
-_MEND = "give another run_dir, or --overwrite to delete its checkpoints"
+_FIX = "give another run_dir, or --overwrite to delete its checkpoints"
+
 # Settings that change what is still to come, not what a run's checkpoints have already become.
-_FREE: dict[str, Any] = {"run_dir": True, "search": True, "evaluate": True, "data": {"max_bytes"}}
-_FREE["prepare"] = {"workers"}
-_FREE["train"] = {
-    "accumulate",
-    "average",
-    "average_of",
-    "clip_norm",
-    "device",
-    "keep",
-    "log_every",
-    "max_minutes",
-}
-_FREE["train"] |= {
-    "patience",
-    "peak_lr",
-    "precision",
-    "save_every",
-    "tensorboard",
-    "updates",
-    "validate_every",
+_FREE: dict[str, Any] = {
+    "run_dir": True,
+    "search": True,
+    "evaluate": True,
+    "data": {"max_bytes"},
+    "prepare": {"workers"},
+    "train": {
+        "accumulate",
+        "average",
+        "average_of",
+        "clip_norm",
+        "device",
+        "keep",
+        "log_every",
+        "max_minutes",
+        "patience",
+        "peak_lr",
+        "precision",
+        "save_every",
+        "tensorboard",
+        "updates",
+        "validate_every",
+    },
 }
 
 
@@ -46,24 +51,35 @@ def claim(config: Config, overwrite: bool) -> RunDir:
     deletes them), or a `config.yaml` of something else.
     """
     run = RunDir(Path(config.run_dir))
-    if run.config.exists() and not run.prepare_report.exists():
-        try:
-            load_config(run.config)
-        except ConfigError:
-            told = "is of something else, and would be replaced; give another run_dir"
-            raise ConfigError(f"{run.config}: {told}") from None
+    _refuse_foreign(run)
     if overwrite:
         find_sources(config)  # before anything is deleted for a training that cannot begin
         _clear(run)
-    elif (
-        run.steps()
-        and run.config.exists()
-        and (differing := _differences(load_config(run.config), config))
-    ):
-        told = f"was trained with another configuration ({'; '.join(differing)})"
-        raise ConfigError(f"{run.path}: {told}; {_MEND}")
+    elif run.steps() and run.config.exists():
+        _refuse_if_different(config, run)
     write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
     return run
+
+
+def _refuse_foreign(run: RunDir) -> None:
+    """Raise ConfigError for a `config.yaml` that is not ours, as far as one can tell."""
+    if run.prepare_report.exists() or not run.config.exists():
+        return
+    try:
+        load_config(run.config)
+    except ConfigError:
+        raise ConfigError(
+            f"{run.config}: belongs to something else, and would be replaced; give another run_dir"
+        ) from None
+
+
+def _refuse_if_different(config: Config, run: RunDir) -> None:
+    """Raise ConfigError if a run was trained with another configuration."""
+    differences = _differences(load_config(run.config), config)
+    if differences:
+        raise ConfigError(
+            f"{run.path}: was trained with another configuration ({'; '.join(differences)}); {_FIX}"
+        )
 
 
 def _clear(run: RunDir) -> None:
@@ -74,7 +90,8 @@ def _clear(run: RunDir) -> None:
 
 
 def _differences(old: Config, new: Config) -> list[str]:
-    before, after = _flat(old), _flat(new)
+    before = _flat(old)
+    after = _flat(new)
     return [f"{key}: {before[key]} → {after[key]}" for key in before if before[key] != after[key]]
 
 
@@ -82,11 +99,10 @@ def _flat(config: Config) -> dict[str, Any]:
     """{"train": {"seed": 1}} → {"train.seed": 1}, without what is free to change."""
     sections = config.model_dump(mode="json", exclude=_FREE)
     flat = {"shared_vocab": sections.pop("shared_vocab")}
-    return flat | {
-        f"{section}.{key}": value
-        for section in sections
-        for key, value in sections[section].items()
-    }
+    for section, settings in sections.items():
+        for key, value in settings.items():
+            flat[f"{section}.{key}"] = value
+    return flat
 
 
 def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
@@ -95,7 +111,8 @@ def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
         return
     if run.steps():
         say(
-            f"{run.path}: its corpora have changed or are gone; it goes on with the text as it was prepared"
+            f"{run.path}: its corpora have changed or are missing; "
+            "the run keeps the text that it was trained on"
         )
     else:
         run_prepare(config, run, say)
@@ -107,16 +124,8 @@ def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
         run_build_vocab(config, run, say)
 
 
-def _refuse_if_trained(run: RunDir, stage: str) -> None:
-    """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
-    if run.steps():
-        raise ConfigError(
-            f"{run.path}: {stage} would replace what its checkpoints were trained on; {_MEND}"
-        )
-
-
 def run_prepare(config: Config, run: RunDir, say: Say) -> None:
-    """Prepare, and tell what was kept and dropped. Raises ConfigError if the run is trained already."""
+    """Prepare, and say what was kept and dropped. Raises ConfigError if the run is trained already."""
     _refuse_if_trained(run, "prepare")
     report = prepare(config, run)
     for entry in report["corpora"]:
@@ -125,13 +134,27 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
 
 
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
-    """Build the vocabularies, and tell their sizes and cover. Raises ConfigError if the run is trained already."""
+    """Build the vocabularies, and say what they cover. Raises ConfigError if the run is trained already."""
     _refuse_if_trained(run, "build-vocab")
     report = build_vocabularies(config, run)
     for name in SIDES:
         side = report[name]
-        dev = "dev: coverage {dev_coverage:.2f} %, OOV {dev_oov:.2f} %, unknown even so {dev_unk:.2f} %"
-        covers = "dev is empty" if side["dev_coverage"] is None else dev.format(**side)
-        say(
-            f"build-vocab: {name}: {side['size']:,} tokens, {side['spelling']:,} of them to spell with; {covers}"
+        sizes = f"{side['size']:,} tokens, {side['spelling']:,} of them for spelling"
+        say(f"build-vocab: {name}: {sizes}; {_coverage(side)}")
+
+
+def _coverage(side: dict[str, Any]) -> str:
+    if side["dev_coverage"] is None:
+        return "dev is empty"
+    return (
+        f"dev: coverage {side['dev_coverage']:.2f} %, OOV {side['dev_oov']:.2f} %, "
+        f"unknown even when spelled {side['dev_unk']:.2f} %"
+    )
+
+
+def _refuse_if_trained(run: RunDir, stage: str) -> None:
+    """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
+    if run.steps():
+        raise ConfigError(
+            f"{run.path}: {stage} would replace what its checkpoints were trained on; {_FIX}"
         )

@@ -1,13 +1,16 @@
-"""Encoded pairs on disk, opened in no time whatever their number: ids are read through memory maps.
+"""Encoded pairs on disk, opened at once whatever their number: ids are read through memory maps.
 
-A store is a folder: `src.ids` and `tgt.ids` (all ids end to end), `offsets.npy` (int64 [N+1, 2], where each
-sentence starts), `meta.json` (the count, the ids' width, both sides' fingerprints).
+A store is a folder:
+    src.ids, tgt.ids   the ids of all sentences, end to end
+    offsets.npy        int64 [N+1, 2]: where each sentence starts in them, and the end
+    meta.json          the number of pairs, the type of the ids, the fingerprints of both sides
+
+Shapes: N pairs in the store, n pairs in a block, S and T ids of a source and of a target sentence.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +22,17 @@ from nmt.run_dir import SIDES
 Ids = npt.NDArray[np.integer]
 Int32 = npt.NDArray[np.int32]
 Sizes = tuple[int, int]  # of both vocabularies
-Block = tuple[
-    Ids, Ids, Ids
-]  # of some pairs: source ids, target ids, end to end, and their counts [n, 2]
+
 _BLOCK = 4096  # pairs that are read at a time
 _DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
+
+
+class Block(NamedTuple):
+    """Some pairs: the ids of each side end to end, and how many each sentence has."""
+
+    src: Ids  # [sum of S]
+    tgt: Ids  # [sum of T]
+    lengths: Ids  # [n, 2]
 
 
 class ParallelCorpus:
@@ -35,16 +44,15 @@ class ParallelCorpus:
         try:
             meta = read_json(path / "meta.json")
             self.fingerprints: tuple[str, str] = (meta["src"], meta["tgt"])
-            self._ids = [_map_ids(path / f"{side}.ids", _DTYPES[meta["dtype"]]) for side in SIDES]
-            self._offsets = np.lib.format.open_memmap(path / "offsets.npy", mode="r")
-            shape = (meta["pairs"] + 1, 2)
-            whole = self._offsets.dtype == np.int64 and self._offsets.shape == shape
-            whole = whole and self._offsets[-1].tolist() == [len(ids) for ids in self._ids]
-        except Exception as error:  # numpy raises whatever the damage leads it into
+            dtype = _DTYPES[meta["dtype"]]
+            self._ids = [_map_ids(path / f"{side}.ids", dtype) for side in SIDES]
+            self._offsets = np.lib.format.open_memmap(path / "offsets.npy", mode="r")  # [N+1, 2]
+            fits = self._offsets_fit(meta["pairs"])
+        except Exception as error:  # numpy raises errors of many kinds for damaged files
             raise ModelError(
                 f"{path}: missing or damaged ({error}); run nmt build-vocab again"
             ) from None
-        if not whole:
+        if not fits:
             raise ModelError(f"{path}: its files do not fit together; run nmt build-vocab again")
         if fingerprints is not None and fingerprints != self.fingerprints:
             raise ModelError(
@@ -60,7 +68,7 @@ class ParallelCorpus:
 
     @property
     def lengths(self) -> Int32:
-        """Count the tokens of each sentence, int32 [N, 2]. Raises ModelError if the offsets cannot be true."""
+        """Count the ids of each sentence, int32 [N, 2]. Raises ModelError if the offsets cannot be true."""
         lengths = np.diff(self._offsets, axis=0)
         if self._offsets[0].any() or (len(lengths) and lengths.min() < 0):
             raise ModelError(f"{self._path}: its sentences overlap; run nmt build-vocab again")
@@ -69,39 +77,65 @@ class ParallelCorpus:
     def blocks(self, first: int, last: int) -> Iterator[Block]:
         """The pairs from `first` to before `last`, some at a time."""
         for start in range(first, last, _BLOCK):
-            offsets = self._offsets[start : min(start + _BLOCK, last) + 1]
-            src, tgt = (ids[offsets[0, i] : offsets[-1, i]] for i, ids in enumerate(self._ids))
-            yield src, tgt, np.diff(offsets, axis=0)
+            end = min(start + _BLOCK, last)
+            offsets = self._offsets[start : end + 1]  # [n+1, 2]
+            src_start, tgt_start = offsets[0]
+            src_end, tgt_end = offsets[-1]
+            src_ids, tgt_ids = self._ids
+            lengths = np.diff(offsets, axis=0)  # [n, 2]
+            yield Block(src_ids[src_start:src_end], tgt_ids[tgt_start:tgt_end], lengths)
+
+    def _offsets_fit(self, pairs: int) -> bool:
+        """Whether the offsets are of so many pairs, and end where the ids end."""
+        return (
+            self._offsets.dtype == np.int64
+            and self._offsets.shape == (pairs + 1, 2)
+            and self._offsets[-1].tolist() == [len(ids) for ids in self._ids]
+        )
 
 
 def _map_ids(path: Path, dtype: type[np.integer]) -> Ids:
-    """Map a file of ids; an empty one cannot be mapped."""
-    return np.memmap(path, dtype, "r") if path.stat().st_size else np.empty(0, dtype)
+    if path.stat().st_size == 0:
+        return np.empty(0, dtype)  # an empty file cannot be mapped
+    return np.memmap(path, dtype, "r")
 
 
 def write_store(
     path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerprints: tuple[str, str]
 ) -> int:
     """Write a store, whole or not at all; gives the number of pairs."""
-    width = "uint16" if max(vocab_sizes) <= 2**16 else "int32"
-    dtypes = {"src.ids": _DTYPES[width], "tgt.ids": _DTYPES[width], "lengths": np.int32}
+    dtype_name = "uint16" if max(vocab_sizes) <= 2**16 else "int32"
     with replacing(path) as part:
         part.mkdir()
-        with ExitStack() as stack:
-            files = [stack.enter_context((part / name).open("wb")) for name in dtypes]
-            for each in blocks:
-                for file, dtype, data in zip(files, dtypes.values(), each, strict=True):
-                    file.write(data.astype(dtype).tobytes())
-        count = _write_offsets(part)
-        meta = {"pairs": count, "dtype": width} | dict(zip(SIDES, fingerprints, strict=True))
+        _write_blocks(part, blocks, _DTYPES[dtype_name])
+        pairs = _write_offsets(part)
+        meta = {
+            "pairs": pairs,
+            "dtype": dtype_name,
+            "src": fingerprints[0],
+            "tgt": fingerprints[1],
+        }
         write_json(part / "meta.json", meta)
-    return count
+    return pairs
+
+
+def _write_blocks(part: Path, blocks: Iterable[Block], dtype: type[np.integer]) -> None:
+    """Write the ids of both sides as they come, and the lengths of all sentences, [N, 2]."""
+    with (
+        (part / "src.ids").open("wb") as src,
+        (part / "tgt.ids").open("wb") as tgt,
+        (part / "lengths").open("wb") as lengths,
+    ):
+        for block in blocks:
+            src.write(block.src.astype(dtype).tobytes())
+            tgt.write(block.tgt.astype(dtype).tobytes())
+            lengths.write(block.lengths.astype(np.int32).tobytes())
 
 
 def _write_offsets(part: Path) -> int:
     """Sum up the lengths that were written; gives the number of pairs."""
-    lengths = np.fromfile(part / "lengths", np.int32).reshape(-1, 2)
-    offsets = np.zeros((len(lengths) + 1, 2), np.int64)
+    lengths = np.fromfile(part / "lengths", np.int32).reshape(-1, 2)  # [N, 2]
+    offsets = np.zeros((len(lengths) + 1, 2), np.int64)  # [N+1, 2]
     np.cumsum(lengths, axis=0, out=offsets[1:])
     np.save(part / "offsets.npy", offsets, allow_pickle=False)
     (part / "lengths").unlink()

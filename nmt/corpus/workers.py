@@ -1,4 +1,4 @@
-"""Work on chunks of lines with all cores: results in order, the same whatever the number of processes."""
+"""Work on chunks of lines with all cores: the results come in order, whatever the number of processes."""
 
 import multiprocessing
 import os
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 CHUNK = 5_000  # items that one process works on at a time
 _WORTH_IT = 10 * CHUNK  # with fewer items, starting processes takes longer than the work
-_ROOM = 1000  # characters of an item; longer ones make a chunk of fewer, so that memory has an end
+_USUAL_LENGTH = 1000  # characters of an item; a chunk of longer ones has fewer of them
 
 
 def map_chunks(
@@ -25,32 +25,41 @@ def map_chunks(
     workers: int,
     size: Callable[[Item], int] = lambda _: 1,
 ) -> Iterator[Result]:
-    """Apply `work` to each chunk of `items`, in order; `workers` processes (0: one a core); `size` in characters.
+    """Apply `work` to each chunk of `items`, in order.
 
-    `work` travels to the processes by pickling, so it is a module's function or a `partial` of one.
+    `workers` is the number of processes (0: one for each core), `size` the length of an item in characters.
+    `work` is pickled to reach the processes, so it must be a module's function or a `partial` of one.
+    Raises UserError if a process is killed.
     """
     source = iter(items)
     first = _take(source, _WORTH_IT, size)
-    whole = chain(first, source)
-    chunks = iter(lambda: _take(whole, CHUNK, size), [])
+    chunks = _chunks(chain(first, source), size)
     processes = workers or os.cpu_count() or 1
-    if len(first) < _WORTH_IT or processes == 1:
+    if processes == 1 or len(first) < _WORTH_IT:
         yield from map(work, chunks)
-    else:
-        try:
-            yield from _in_processes(work, chunks, processes)
-        except BrokenProcessPool:
-            told = "a worker process was killed, most likely for want of memory"
-            raise UserError(f"{told}; set prepare.workers to fewer processes") from None
+        return
+    try:
+        yield from _in_processes(work, chunks, processes)
+    except BrokenProcessPool:
+        raise UserError(
+            "a worker process was killed, most likely because memory ran out; "
+            "set prepare.workers to fewer processes"
+        ) from None
 
 
-def _take(source: Iterator[Item], most: int, size: Callable[[Item], int]) -> list[Item]:
+def _chunks(items: Iterator[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    while chunk := _take(items, CHUNK, size):
+        yield chunk
+
+
+def _take(source: Iterator[Item], count: int, size: Callable[[Item], int]) -> list[Item]:
+    """Take `count` items, or fewer long ones, so that memory is bounded."""
     taken: list[Item] = []
-    room = most * _ROOM
-    for item in islice(source, most):
+    characters_left = count * _USUAL_LENGTH
+    for item in islice(source, count):
         taken.append(item)
-        room -= size(item)
-        if room <= 0:
+        characters_left -= size(item)
+        if characters_left <= 0:
             break
     return taken
 
@@ -64,7 +73,7 @@ def _in_processes(
         pending: deque[Future[Result]] = deque()
         for chunk in chunks:
             pending.append(pool.submit(work, chunk))
-            if len(pending) > 2 * count:  # so that memory holds a few chunks, not the corpus
+            if len(pending) > 2 * count:  # memory holds a few chunks, not the corpus
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()

@@ -1,12 +1,14 @@
-"""One evaluation: scores, the comparison with a baseline, doubts, and what is printed and kept of it."""
+"""One evaluation: scores, the comparison with a baseline, fault rates, doubts; as text and as JSON."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from nmt.evaluate.fault_rates import Check, check, format_checks
-from nmt.evaluate.metrics import Lines, Score, by_metric, check_hypotheses, format_scores, score
-from nmt.evaluate.significance import Comparison, compare, format_comparisons
+from nmt.evaluate.doubts import check_hypotheses
+from nmt.evaluate.fault_rates import FaultRate, fault_rates
+from nmt.evaluate.metrics import Lines, Score, score
+from nmt.evaluate.significance import Comparison, compare
+from nmt.evaluate.tables import format_comparisons, format_fault_rates, format_scores
 
 About = Mapping[str, Any]
 
@@ -18,32 +20,39 @@ class Evaluation:
     about: About
     scores: list[Score]
     comparisons: list[Comparison]
-    checks: list[Check]
+    fault_rates: list[FaultRate]
     warnings: list[str]
 
     def as_text(self) -> str:
         """Tables for people."""
-        tables = (
+        tables = [
             format_scores(self.scores),
             format_comparisons(self.comparisons),
-            format_checks(self.checks),
-        )
-        return "\n\n".join(filter(None, tables))
+            format_fault_rates(self.fault_rates),
+        ]
+        return "\n\n".join(table for table in tables if table)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for machines and for the history."""
-        compared = {"comparisons": by_metric(self.comparisons)} if self.comparisons else {}
-        checks = {
-            each.kind: {"translation": each.translation, "reference": each.reference}
-            for each in self.checks
+        record: dict[str, Any] = {**self.about, "warnings": self.warnings}
+        if self.comparisons:
+            record["comparisons"] = by_metric(self.comparisons)
+        record["checks"] = {
+            rate.kind: {"translation": rate.translation, "reference": rate.reference}
+            for rate in self.fault_rates
         }
-        return {
-            **self.about,
-            "warnings": self.warnings,
-            **compared,
-            "checks": checks,
-            "scores": by_metric(self.scores),
-        }
+        record["scores"] = by_metric(self.scores)
+        return record
+
+
+def by_metric(results: Iterable[Score | Comparison]) -> dict[str, dict[str, Any]]:
+    """Turn results of one metric each into plain values: metric → the other fields."""
+    fields_by_metric = {}
+    for result in results:
+        fields = asdict(result)
+        metric = fields.pop("metric")
+        fields_by_metric[metric] = fields
+    return fields_by_metric
 
 
 def evaluate(
@@ -54,11 +63,16 @@ def evaluate(
     about: About,
     sources: Lines | None,
 ) -> Evaluation:
-    """Score translations, compare them with a baseline's if one is given, and look for faults of single lines.
+    """Score translations, compare them with a baseline's if one is given, and look for faults in each line.
 
-    Raises DataError where counts differ or the text cannot be scored as it is, ConfigError for an unknown metric.
+    Raises DataError if counts differ or the text cannot be scored as it is, ConfigError for an unknown metric.
     """
     warnings = check_hypotheses(hypotheses, references)
     comparisons = [] if baseline is None else compare(hypotheses, baseline, references, metrics)
-    checks = check(hypotheses, references, sources)
-    return Evaluation(about, score(hypotheses, references, metrics), comparisons, checks, warnings)
+    return Evaluation(
+        about=about,
+        scores=score(hypotheses, references, metrics),
+        comparisons=comparisons,
+        fault_rates=fault_rates(hypotheses, references, sources),
+        warnings=warnings,
+    )

@@ -19,7 +19,7 @@ from nmt.model.transformer import Transformer
 class AttentionMaps:
     """How much each position looks at each other.
 
-    A row sums to 1, with 0 for the source's padding and for what is still to come of the target.
+    A row sums to 1, with 0 for the source's padding and for target positions still to come.
     """
 
     encoder: Tensor  # [encoder layers,B,H,S,S]
@@ -30,38 +30,40 @@ class AttentionMaps:
 @torch.no_grad()
 def attention_maps(model: Transformer, src: Tensor, tgt_in: Tensor) -> AttentionMaps:
     """Give the weights with which `model`, without dropout, reads src [B,S] and tgt_in [B,T]."""
-    with _watched(model) as seen:
+    with _watched(model) as weights:
         model.decode_states(tgt_in, model.encode(src))
-    of_decoder = seen[
-        len(model.encoder) :
-    ]  # each of its layers looks at the past, then at the source
+    of_encoder = weights[: len(model.encoder)]
+    of_decoder = weights[len(model.encoder) :]  # a layer looks at the past, then at the source
     return AttentionMaps(
-        *map(torch.stack, (seen[: len(model.encoder)], of_decoder[::2], of_decoder[1::2]))
+        encoder=torch.stack(of_encoder),
+        decoder=torch.stack(of_decoder[::2]),
+        cross=torch.stack(of_decoder[1::2]),
     )
 
 
 def attention_weights(q: Tensor, k: Tensor, bias: Tensor | None) -> Tensor:
     """softmax(q kᵀ / √D + bias) in float32 or wider; shapes as for `Attend` → [N,H,T,S]."""
     scores = (q * q.shape[-1] ** -0.5) @ k.mT
-    return (scores if bias is None else scores + bias).softmax(dim=-1, dtype=wide(scores.dtype))
+    if bias is not None:
+        scores = scores + bias
+    return scores.softmax(dim=-1, dtype=wide(scores.dtype))
 
 
 @contextmanager
 def _watched(model: nn.Module) -> Iterator[list[Tensor]]:
-    """Switch dropout off, and collect the weights of every call of the model's attention, in the order of the calls."""
-    seen: list[Tensor] = []
+    """Switch dropout off, and collect the weights of every call of attention, in order."""
+    weights: list[Tensor] = []
 
-    def see(_module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Tensor | None]) -> None:
+    def watch(_module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Tensor | None]) -> None:
         q, k, _values, bias = inputs
-        seen.append(attention_weights(q, k, bias))
+        weights.append(attention_weights(q, k, bias))
 
-    handles = [
-        each.register_forward_pre_hook(see) for each in model.modules() if isinstance(each, Attend)
-    ]
+    attends = [module for module in model.modules() if isinstance(module, Attend)]
+    handles = [attend.register_forward_pre_hook(watch) for attend in attends]
     training = model.training
     model.eval()
     try:
-        yield seen
+        yield weights
     finally:
         model.train(training)
         for handle in handles:

@@ -1,10 +1,15 @@
 """What decoding needs of a source, and what it remembers of the target so far.
 
-Shapes: B sentences, K beams of each, S source positions, t target positions decoded before, T new ones, C positions
-that there is room for, H heads, D = d_model / H.
+The beams of a sentence share one row of keys and values, divided into slots: target position p of
+beam k is in slot p·K + k. A bias says for each beam which slots are its own past. So when beams
+change places only the bias moves, and not the keys and values.
+
+Shapes: B sentences, K beams of each, S source positions, T new target positions, C positions that
+there are slots for, H heads, D = d_model / H.
 """
 
 from dataclasses import dataclass
+from math import ceil
 
 import torch
 from torch import Tensor
@@ -12,7 +17,9 @@ from torch.nn import functional as F
 
 from nmt.model.kernels.attention import bias_of
 
-_ROOM = 8  # positions that a cache grows by
+# Slots are added for so many target positions at a time: to add some is to copy all, and on a CPU
+# the first product of a new shape takes long.
+_GROWTH = 8
 
 
 @dataclass
@@ -20,95 +27,110 @@ class LayerCache:
     """Keys and values of one decoder layer."""
 
     memory_keys: Tensor  # [B,H,S,D]
-    memory_values: Tensor
-    keys: (
-        Tensor  # [B,H,C·K,D], position t of beam k at t·K + k; C = 0: nothing is kept between calls
-    )
-    values: Tensor
+    memory_values: Tensor  # [B,H,S,D]
+    keys: Tensor  # [B,H,C·K,D]; without slots (C = 0) nothing is remembered between calls
+    values: Tensor  # [B,H,C·K,D]
 
-    def extend(self, keys: Tensor, values: Tensor, length: int) -> tuple[Tensor, Tensor]:
-        """Put T new positions [B,H,T·K,D] behind the `length` there are; give the whole, with its room [B,H,C·K,D]."""
+    def extend(self, keys: Tensor, values: Tensor, first_slot: int) -> tuple[Tensor, Tensor]:
+        """Put T new positions [B,H,T·K,D] into the slots from `first_slot` on.
+
+        Gives all slots [B,H,C·K,D], or where there are none the new positions alone.
+        """
         if self.keys.shape[2] == 0:
             return keys, values
-        end = length + keys.shape[2]
-        self.keys[:, :, length:end] = keys
-        self.values[:, :, length:end] = values
+        end = first_slot + keys.shape[2]
+        self.keys[:, :, first_slot:end] = keys
+        self.values[:, :, first_slot:end] = values
         return self.keys, self.values
 
-    def keep(self, sentences: Tensor) -> None:
-        """Keep some sentences."""
-        self.memory_keys, self.memory_values = (
-            self.memory_keys[sentences],
-            self.memory_values[sentences],
-        )
-        self.keys, self.values = self.keys[sentences], self.values[sentences]
+    def add_slots(self, count: int) -> None:
+        """Add empty slots. They hold zeros: a product with 0 weight must not meet NaN."""
+        self.keys = F.pad(self.keys, (0, 0, 0, count))
+        self.values = F.pad(self.values, (0, 0, 0, count))
+
+    def select(self, sentences: Tensor) -> None:
+        """Keep only these sentences [B']."""
+        self.memory_keys = self.memory_keys[sentences]
+        self.memory_values = self.memory_values[sentences]
+        self.keys = self.keys[sentences]
+        self.values = self.values[sentences]
 
 
 @dataclass
 class Cache:
-    """What decoding needs of a source, and of the target so far.
-
-    The beams of a sentence share what they look at: a bias tells each one its own past, so that when beams change
-    places only that moves, and not their keys and values.
-    """
+    """What decoding needs of a source, and of the target so far."""
 
     layers: list[LayerCache]
     memory_bias: Tensor  # [B,1,1,S]: 0 where the source has a token, else -inf
-    length: int = 0  # t
+    length: int = 0  # target positions decoded so far
     beams: int = 1  # K
-    past: Tensor | None = None  # [B,K,C·K]: 0 at each beam's own past, else -inf
+    past_bias: Tensor | None = None  # [B,K,C·K]: 0 at each beam's own past, else -inf
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """What the decoder computes in: the dtype of the memory."""
+        return self.layers[0].memory_keys.dtype
+
+    @property
+    def filled_slots(self) -> int:
+        """How many slots the target so far takes."""
+        return self.length * self.beams
 
     def reserve(self, beams: int) -> None:
         """Get ready to decode step by step, each sentence in `beams` rows."""
         self.beams = beams
-        self.past = self.memory_bias.new_empty(len(self.memory_bias), beams, 0)
+        self.past_bias = self.memory_bias.new_empty(len(self.memory_bias), beams, 0)
         for layer in self.layers:
-            layer.memory_keys, layer.memory_values = (
-                layer.memory_keys.contiguous(),
-                layer.memory_values.contiguous(),
-            )
+            layer.memory_keys = layer.memory_keys.contiguous()
+            layer.memory_values = layer.memory_values.contiguous()
 
-    def look(self, steps: int, dtype: torch.dtype) -> Tensor:
-        """Take in T new positions; give what their queries [T·K] may look at, [T,T] or [B,1,T·K,C·K]."""
+    def extend_past(self, steps: int) -> Tensor:
+        """Take in T = `steps` new positions; give the bias of their queries.
+
+        It is [B,1,T·K,C·K], or without slots [T,T].
+        """
         device = self.memory_bias.device
-        if self.past is None:
-            return bias_of(torch.ones(steps, steps, dtype=torch.bool, device=device).tril(), dtype)
-        start, end = self.length, self.length + steps
-        self.past = self._with_room(self.past, end * self.beams)
-        own = bias_of(torch.eye(self.beams, dtype=torch.bool, device=device), dtype)
-        self.past[:, :, start * self.beams : end * self.beams] = own.repeat(1, steps)
+        if self.past_bias is None:
+            causal = torch.ones(steps, steps, dtype=torch.bool, device=device).tril()
+            return bias_of(causal, self.dtype)
+        start = self.filled_slots
+        end = start + steps * self.beams
+        past_bias = self._with_slots(self.past_bias, end)
+        own = bias_of(torch.eye(self.beams, dtype=torch.bool, device=device), self.dtype)  # [K,K]
+        past_bias[:, :, start:end] = own.repeat(1, steps)
+        self.past_bias = past_bias
         if steps == 1:
-            return self.past[:, None]
-        times = torch.arange(self.past.shape[2], device=device) // self.beams
-        present = bias_of(
-            times <= torch.arange(start, end, device=device)[:, None], dtype
-        )  # [T,C·K]
-        return (self.past[:, None] + present[None, :, None]).flatten(1, 2)[:, None]
+            return past_bias[:, None]
+        return self._hide_future(past_bias, steps)
 
-    def _with_room(self, past: Tensor, slots: int) -> Tensor:
-        """Have room for some at a time: it keeps copies and, what costs much on a CPU, new shapes few."""
-        block = _ROOM * self.beams
-        more = -(-slots // block) * block - past.shape[2]
-        if more <= 0:
-            return past
-        for layer in (
-            self.layers
-        ):  # zeros for now: what is not yet there must be finite, though nobody may look at it
-            layer.keys, layer.values = (
-                F.pad(x, (0, 0, 0, more)) for x in (layer.keys, layer.values)
-            )
-        return F.pad(past, (0, more), value=-torch.inf)
+    def _with_slots(self, past_bias: Tensor, wanted: int) -> Tensor:
+        """Add slots to all layers until there are `wanted`; give `past_bias` with them."""
+        growth = _GROWTH * self.beams
+        missing = ceil(wanted / growth) * growth - past_bias.shape[2]
+        if missing <= 0:
+            return past_bias
+        for layer in self.layers:
+            layer.add_slots(missing)
+        return F.pad(past_bias, (0, missing), value=-torch.inf)
+
+    def _hide_future(self, past_bias: Tensor, steps: int) -> Tensor:
+        """[B,K,C·K] → [B,1,T·K,C·K]: none of T new positions looks at the new ones after it."""
+        device = past_bias.device
+        slot_positions = torch.arange(past_bias.shape[2], device=device) // self.beams  # [C·K]
+        new_positions = torch.arange(self.length, self.length + steps, device=device)  # [T]
+        visible = slot_positions <= new_positions[:, None]  # [T,C·K]
+        bias = past_bias[:, None] + bias_of(visible, self.dtype)[None, :, None]  # [B,T,K,C·K]
+        return bias.flatten(1, 2)[:, None]
 
     def select(self, rows: Tensor) -> None:
-        """Keep these rows [N'], in this order: K for each sentence that stays; sentences keep their order."""
-        assert self.past is not None  # noqa: S101 - reserve comes before select
-        sentences, origin = (
-            rows[:: self.beams] // self.beams,
-            (rows % self.beams).view(-1, self.beams, 1),
-        )
-        if len(sentences) < len(self.past):
-            self.memory_bias, self.past = self.memory_bias[sentences], self.past[sentences]
+        """Keep these rows [N'], in this order: K of each sentence that stays, no sentence moved."""
+        assert self.past_bias is not None  # noqa: S101 - reserve comes before select
+        sentences = rows[:: self.beams] // self.beams  # [B']
+        if len(sentences) < len(self.past_bias):
+            self.memory_bias = self.memory_bias[sentences]
+            self.past_bias = self.past_bias[sentences]
             for layer in self.layers:
-                layer.keep(sentences)
+                layer.select(sentences)
         if self.beams > 1:
-            self.past = self.past.gather(1, origin.expand(self.past.shape))
+            origins = (rows % self.beams).view(-1, self.beams, 1)  # [B',K,1]: the beams that go on
+            self.past_bias = self.past_bias.gather(1, origins.expand(self.past_bias.shape))

@@ -7,7 +7,7 @@ import torch
 from nmt.errors import ConfigError
 
 Precision = Literal["fp32", "bf16", "fp16"]
-_AT_ONCE = 2**18  # logits
+_LOGITS_AT_ONCE = 2**18  # what fits the cache of a CPU's core
 _DTYPES: dict[str, torch.dtype] = {
     "fp32": torch.float32,
     "bf16": torch.bfloat16,
@@ -16,15 +16,12 @@ _DTYPES: dict[str, torch.dtype] = {
 
 
 def resolve_device(name: str) -> torch.device:
-    """The device that `auto | cpu | mps | cuda | cuda:N` means here. Raises ConfigError if there is none."""
+    """The device that `auto | cpu | mps | cuda | cuda:N` means here.
+
+    Raises ConfigError if there is no such device.
+    """
     if name == "auto":
-        name = (
-            "cuda"
-            if torch.cuda.is_available()
-            else "mps"
-            if torch.backends.mps.is_available()
-            else "cpu"
-        )
+        name = _fastest()
     try:
         device = torch.device(name)
     except RuntimeError:
@@ -44,10 +41,19 @@ def resolve_device(name: str) -> torch.device:
     return device
 
 
+def _fastest() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    if torch.backends.mps.is_available():
+        return "mps"
+    return "cpu"
+
+
 def resolve_precision(name: str, device: torch.device) -> Precision:
     """The precision that `auto | fp32 | bf16 | fp16` means on a device.
 
-    auto is bf16 where the hardware multiplies in it, else fp32. Raises ConfigError for fp16 without a GPU.
+    auto is bf16 where the hardware multiplies in it, else fp32. Raises ConfigError for fp16 without
+    a GPU.
     """
     if name != "auto" and name not in _DTYPES:
         raise ConfigError(f"precision={name}: no such precision; use auto, fp32, bf16 or fp16")
@@ -57,10 +63,15 @@ def resolve_precision(name: str, device: torch.device) -> Precision:
         )
     if name != "auto":
         return cast(Precision, name)
-    on_gpu = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    # torch has no public question for this before 2.11
-    on_cpu = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
-    return "bf16" if on_gpu or (device.type == "cpu" and on_cpu) else "fp32"
+    return "bf16" if _multiplies_in_bf16(device) else "fp32"
+
+
+def _multiplies_in_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type == "cpu":  # torch has no public question for this before 2.11
+        return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+    return False
 
 
 def dtype_of(precision: Precision) -> torch.dtype:
@@ -69,10 +80,12 @@ def dtype_of(precision: Precision) -> torch.dtype:
 
 
 def wide(dtype: torch.dtype) -> torch.dtype:
-    """The dtype that sums of such values are kept in: float32, or wider for what is."""
+    """The dtype to sum values of `dtype` in: float32, or `dtype` itself where that is wider."""
     return torch.promote_types(dtype, torch.float32)
 
 
 def rows_at_once(logits: torch.Tensor) -> int:
-    """How many rows of logits [n,V] to work on at a time: on a CPU so many that they stay in a core's cache."""
-    return max(1, _AT_ONCE // logits.shape[1]) if logits.device.type == "cpu" else len(logits)
+    """How many rows of logits [n,V] to work on at a time: on a CPU what fits a core's cache."""
+    if logits.device.type != "cpu":
+        return len(logits)
+    return max(1, _LOGITS_AT_ONCE // logits.shape[1])

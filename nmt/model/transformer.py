@@ -1,27 +1,52 @@
 """The Transformer (Vaswani et al., 2017) in the variants that `ModelConfig` names.
 
-Shapes: B sentences, N rows of the target (N = B in training; in search N = B·K, the K beams of a sentence
-side by side), S source positions, T new target positions, H heads, D = d_model / H, V target tokens.
+From the parts to the model: attention and feed-forward, the residual around each, the layers of
+both stacks, embeddings, and `Transformer`, which puts them together. What makes them fast on a CPU is
+in `kernels/`, what decoding remembers in `cache.py`, how a new model starts in `initialise.py`.
+
+Shapes: B sentences, N rows of the target (N = B in training; in search N = B·K, the K beams of a
+sentence side by side), S source positions, T new target positions, H heads, d = d_model, D = d / H,
+V target tokens.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
 
 from nmt.config.schema import ModelConfig
 from nmt.model.cache import Cache, LayerCache
-from nmt.model.device import wide
 from nmt.model.kernels.attention import Attend, bias_of
 from nmt.model.kernels.dropout import Dropout
+from nmt.model.kernels.layer_norm import LayerNorm
 from nmt.text.vocab import PAD
 
 Sublayer = Callable[[Tensor], Tensor]
 ACTIVATIONS: dict[str, Sublayer] = {"relu": F.relu, "gelu": F.gelu, "swiglu": F.silu}
+
+
+class Linear(nn.Linear):
+    """torch's, but built without values: `initialise` or a checkpoint brings them.
+
+    It may store several matrices as one, `stacked` on top of each other: one product serves all.
+    """
+
+    def __init__(self, inputs: int, outputs: int, bias: bool, stacked: int = 1) -> None:
+        super().__init__(inputs, stacked * outputs, bias)
+        self.stacked = stacked
+
+    def reset_parameters(self) -> None:
+        """Draw nothing."""
+
+
+class TokenEmbedding(nn.Embedding):
+    """torch's, but built without values: `initialise` or a checkpoint brings them."""
+
+    def reset_parameters(self) -> None:
+        """Draw nothing."""
 
 
 class SelfAttention(nn.Module):
@@ -30,40 +55,47 @@ class SelfAttention(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.heads = config.heads
+        width = config.d_model
         bias = config.bias == "all"
-        self.qkv = nn.Linear(config.d_model, 3 * config.d_model, bias)
-        self.out = nn.Linear(config.d_model, config.d_model, bias)
+        self.qkv = Linear(width, width, bias, stacked=3)
+        self.out = Linear(width, width, bias)
         self.attend = Attend(config.attention_dropout)
 
     def forward(
-        self, x: Tensor, bias: Tensor | None, layer: LayerCache | None = None, length: int = 0
+        self, x: Tensor, bias: Tensor, cache: LayerCache | None = None, first_slot: int = 0
     ) -> Tensor:
-        """x [N,T,d] → [N,T,d]; with a cache, x stands behind the `length` positions that it holds."""
-        q, k, v = (split_heads(part, self.heads) for part in self.qkv(x).chunk(3, dim=-1))
-        if layer is not None:
-            k, v = layer.extend(k, v, length)
+        """x [N,T,d] → [N,T,d]; with a cache, x also looks at the positions that it holds."""
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        q = split_heads(q, self.heads)
+        k = split_heads(k, self.heads)
+        v = split_heads(v, self.heads)
+        if cache is not None:
+            k, v = cache.extend(k, v, first_slot)
         return self.out(join_heads(self.attend(q, k, v, bias)))
 
 
 class CrossAttention(nn.Module):
-    """Multi-head attention of the target over the memory, whose keys and values are made once a sentence."""
+    """Multi-head attention of the target over the memory, the output of the encoder."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.heads = config.heads
+        width = config.d_model
         bias = config.bias == "all"
-        self.q = nn.Linear(config.d_model, config.d_model, bias)
-        self.kv = nn.Linear(config.d_model, 2 * config.d_model, bias)
-        self.out = nn.Linear(config.d_model, config.d_model, bias)
+        self.q = Linear(width, width, bias)
+        self.kv = Linear(width, width, bias, stacked=2)
+        self.out = Linear(width, width, bias)
         self.attend = Attend(config.attention_dropout)
 
     def memory(self, x: Tensor) -> LayerCache:
-        """Keys and values of encoder output x [B,S,d]."""
-        k, v = (split_heads(part, self.heads) for part in self.kv(x).chunk(2, dim=-1))
+        """The keys and values of encoder output x [B,S,d], computed once a sentence."""
+        k, v = self.kv(x).chunk(2, dim=-1)
+        k = split_heads(k, self.heads)
+        v = split_heads(v, self.heads)
         return LayerCache(k, v, keys=k[:, :, :0], values=v[:, :, :0])
 
     def forward(self, x: Tensor, cache: LayerCache, bias: Tensor) -> Tensor:
-        """x [B,T·K,d] → [B,T·K,d]: the beams of a sentence look at its one memory."""
+        """x [B,T·K,d] → [B,T·K,d]: all beams of a sentence look at its one memory."""
         q = split_heads(self.q(x), self.heads)
         return self.out(join_heads(self.attend(q, cache.memory_keys, cache.memory_values, bias)))
 
@@ -76,17 +108,18 @@ class FeedForward(nn.Module):
         bias = config.bias != "none"
         self.gated = config.activation == "swiglu"
         self.activation = ACTIVATIONS[config.activation]
-        self.inner = nn.Linear(config.d_model, config.d_ff * (2 if self.gated else 1), bias)
+        self.inner = Linear(config.d_model, config.d_ff, bias, stacked=2 if self.gated else 1)
         self.dropout = Dropout(config.activation_dropout)
-        self.out = nn.Linear(config.d_ff, config.d_model, bias)
+        self.out = Linear(config.d_ff, config.d_model, bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """x [N,T,d] → [N,T,d]."""
-        inner = self.inner(x)
         if self.gated:
-            gate, inner = inner.chunk(2, dim=-1)
-            return self.out(self.dropout(self.activation(gate) * inner))
-        return self.out(self.dropout(self.activation(inner)))
+            gate, values = self.inner(x).chunk(2, dim=-1)
+            inner = self.activation(gate) * values
+        else:
+            inner = self.activation(self.inner(x))
+        return self.out(self.dropout(inner))
 
 
 class PreNorm(nn.Module):
@@ -119,8 +152,10 @@ class EncoderLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         residual = RESIDUALS[config.norm]
-        self.attention, self.attention_residual = SelfAttention(config), residual(config)
-        self.feed_forward, self.feed_forward_residual = FeedForward(config), residual(config)
+        self.attention = SelfAttention(config)
+        self.attention_residual = residual(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = residual(config)
 
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
         """x [B,S,d], bias [B,1,1,S] → [B,S,d]."""
@@ -134,180 +169,142 @@ class DecoderLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         residual = RESIDUALS[config.norm]
-        self.attention, self.attention_residual = SelfAttention(config), residual(config)
-        self.cross, self.cross_residual = CrossAttention(config), residual(config)
-        self.feed_forward, self.feed_forward_residual = FeedForward(config), residual(config)
+        self.attention = SelfAttention(config)
+        self.attention_residual = residual(config)
+        self.cross = CrossAttention(config)
+        self.cross_residual = residual(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = residual(config)
 
-    def forward(self, x: Tensor, past: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
-        """x [B,T·K,d], `past` as from `Cache.look` → [B,T·K,d]."""
+    def forward(self, x: Tensor, bias: Tensor, layer_cache: LayerCache, cache: Cache) -> Tensor:
+        """x [B,T·K,d], bias from `cache.extend_past`, one layer's part of `cache` → [B,T·K,d]."""
         x = self.attention_residual(
-            x, lambda y: self.attention(y, past, layer, cache.length * cache.beams)
+            x, lambda y: self.attention(y, bias, layer_cache, cache.filled_slots)
         )
-        x = self.cross_residual(x, lambda y: self.cross(y, layer, cache.memory_bias))
+        x = self.cross_residual(x, lambda y: self.cross(y, layer_cache, cache.memory_bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
 class Embedding(nn.Module):
     """Tokens and their positions as vectors."""
 
-    def __init__(self, config: ModelConfig, tokens: nn.Embedding) -> None:
+    def __init__(self, config: ModelConfig, tokens: TokenEmbedding) -> None:
         super().__init__()
         self.tokens = tokens
         self.scale = math.sqrt(config.d_model) if config.scale == "embedding" else 1.0
         self.norm = layer_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = Dropout(config.dropout)
         self.positions: Tensor
+        empty = torch.empty(config.max_length, config.d_model)
         if config.positions == "learned":
-            self.positions = nn.Parameter(torch.empty(config.max_length, config.d_model))
+            self.positions = nn.Parameter(empty)
         else:
-            self.register_buffer(
-                "positions", torch.empty(config.max_length, config.d_model), persistent=False
-            )
+            self.register_buffer("positions", empty, persistent=False)
+            if not empty.is_meta:  # there, only shapes matter, and sin would load torch's compiler
+                self.positions.copy_(sinusoids(config.max_length, config.d_model))
 
     def forward(self, ids: Tensor, dtype: torch.dtype, start: int = 0) -> Tensor:
         """ids [N,T], the first at position `start` → [N,T,d] in `dtype`."""
-        x = self.tokens(ids) * self.scale + self.positions.narrow(0, start, ids.shape[1])
+        positions = self.positions.narrow(0, start, ids.shape[1])
+        x = self.tokens(ids) * self.scale + positions
         return self.norm(self.dropout(x.to(dtype)))
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder, and the projection to the target vocabulary."""
+    """Encoder, decoder, and the projection to the target vocabulary.
+
+    A new one has no values yet: `initialise` or a checkpoint brings them.
+    """
 
     def __init__(self, config: ModelConfig, src_tokens: int, tgt_tokens: int) -> None:
         super().__init__()
         self.config = config
-        source = nn.Embedding(src_tokens, config.d_model)
-        target = (
-            source if config.tie_embeddings == "all" else nn.Embedding(tgt_tokens, config.d_model)
-        )
+        source = TokenEmbedding(src_tokens, config.d_model)
+        target = source
+        if config.tie_embeddings != "all":
+            target = TokenEmbedding(tgt_tokens, config.d_model)
         self.src_embedding = Embedding(config, source)
         self.tgt_embedding = Embedding(config, target)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = layer_norm(config) if config.has_final_norm else nn.Identity()
         self.decoder_norm = layer_norm(config) if config.has_final_norm else nn.Identity()
-        self.output = nn.Linear(config.d_model, tgt_tokens, config.output_bias)
+        self.output = Linear(config.d_model, tgt_tokens, config.output_bias)
         if config.tie_embeddings != "none":
             self.output.weight = target.weight
         self.output_scale = config.d_model**-0.5 if config.scale == "output" else 1.0
-        self.apply(self._start)
 
-    def _start(self, module: nn.Module) -> None:
-        normal = self.config.init == "normal"
-        std = 0.02 if normal else self.config.d_model**-0.5
-        if isinstance(module, nn.Linear):
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
-            if normal:
-                nn.init.normal_(module.weight, std=std)
-            elif module is not self.output or self.config.tie_embeddings == "none":
-                nn.init.xavier_uniform_(module.weight)
-        elif isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=std)
-        elif isinstance(module, Embedding) and isinstance(module.positions, nn.Parameter):
-            nn.init.normal_(module.positions, std=std)
-        elif isinstance(module, Embedding) and not module.positions.is_meta:
-            module.positions.copy_(sinusoids(*module.positions.shape))
-        elif not normal:
-            for part in _joined(module):
-                nn.init.xavier_uniform_(part)
+    def forward(
+        self, src: Tensor, tgt_in: Tensor, target_positions: Tensor | None = None
+    ) -> Tensor:
+        """Teacher forcing: src [B,S], tgt_in [B,T] → logits [B,T,V] of each next token.
 
-    @property
-    def dtype(self) -> torch.dtype:
-        """What the layers compute in."""
-        return cast(DecoderLayer, self.decoder[0]).attention.qkv.weight.dtype
-
-    def in_dtype(self, dtype: torch.dtype) -> dict[str, Tensor]:
-        """The parameters as `torch.func.functional_call` takes them, so that the layers compute in `dtype`.
-
-        Gradients arrive in the parameters' own dtype. Embeddings are left out: a frequent token's gradient is a sum
-        over many positions.
+        With `target_positions` [n], which count through B·T, only theirs are computed: [n,V].
         """
-        embeddings = (self.src_embedding, self.tgt_embedding)
-        left_out = {
-            id(p)
-            for embedding in embeddings
-            for p in (embedding.tokens.weight, embedding.positions)
-        }
-        return {name: p.to(dtype) for name, p in self.named_parameters() if id(p) not in left_out}
+        cache = self.encode(src)
+        states = self.decode_states(tgt_in, cache)  # [B,T,d]
+        if target_positions is not None:
+            states = states.flatten(0, 1)[target_positions]  # [n,d]
+        return self.project(states)
 
     def encode(self, src: Tensor) -> Cache:
         """src [B,S] → what decoding needs of it."""
-        bias = bias_of((src != PAD)[:, None, None, :], self.dtype)
-        x = self.src_embedding(src, self.dtype)
+        bias = bias_of((src != PAD)[:, None, None, :], self.dtype)  # [B,1,1,S]
+        x = self.src_embedding(src, self.dtype)  # [B,S,d]
         for layer in self.encoder:
             x = layer(x, bias)
         x = self.encoder_norm(x)
-        return Cache([cast(DecoderLayer, layer).cross.memory(x) for layer in self.decoder], bias)
+        memories = [cast(DecoderLayer, layer).cross.memory(x) for layer in self.decoder]
+        return Cache(memories, memory_bias=bias)
 
     def decode(self, tgt_in: Tensor, cache: Cache) -> Tensor:
-        """tgt_in [N,T], which stands behind what the cache holds → logits [N,T,V] of each next token."""
+        """tgt_in [N,T], which follows what the cache holds → logits [N,T,V] of each next token."""
         return self.project(self.decode_states(tgt_in, cache))
 
     def decode_states(self, tgt_in: Tensor, cache: Cache) -> Tensor:
         """The decoder's last states [N,T,d], before the projection."""
-        steps, beams = tgt_in.shape[1], cache.beams
-        x = self.tgt_embedding(tgt_in, self.dtype, cache.length)
-        x = x.unflatten(0, (-1, beams)).transpose(1, 2).flatten(1, 2)  # [B,T·K,d]
-        past = cache.look(steps, self.dtype)
-        for layer, kept in zip(self.decoder, cache.layers, strict=True):
-            x = layer(x, past, kept, cache)
+        x = self.tgt_embedding(tgt_in, cache.dtype, start=cache.length)
+        x = join_beams(x, cache.beams)  # [B,T·K,d]
+        steps = tgt_in.shape[1]
+        bias = cache.extend_past(steps)
+        for layer, layer_cache in zip(self.decoder, cache.layers, strict=True):
+            x = layer(x, bias, layer_cache, cache)
         cache.length += steps
-        return self.decoder_norm(x).unflatten(1, (steps, beams)).transpose(1, 2).flatten(0, 1)
+        return split_beams(self.decoder_norm(x), cache.beams)
 
     def project(self, states: Tensor) -> Tensor:
         """States [..., d] → logits [..., V]."""
         weight = self.output.weight
         if weight.dtype == states.dtype:
             logits = self.output(states)
-        else:  # in training embeddings, and what is tied to them, stay in float32
+        else:  # a weight tied to an embedding: `in_dtype` leaves it in float32
             logits = F.linear(states, weight.to(states.dtype), self.output.bias)
         return logits if self.output_scale == 1.0 else logits * self.output_scale
 
-    def forward(self, src: Tensor, tgt_in: Tensor, kept: Tensor | None = None) -> Tensor:
-        """Teacher forcing: src [B,S], tgt_in [B,T] → logits [B,T,V], or [n,V] of the `kept` positions [n] of B·T."""
-        states = self.decode_states(tgt_in, self.encode(src))
-        return self.project(states if kept is None else states.flatten(0, 1)[kept])
+    @property
+    def dtype(self) -> torch.dtype:
+        """What the layers compute in: the dtype of the weights that they have at the moment.
+
+        While `functional_call` runs the model with `in_dtype(dtype)`, it is that dtype.
+        """
+        return cast(EncoderLayer, self.encoder[0]).attention.qkv.weight.dtype
+
+    def in_dtype(self, dtype: torch.dtype) -> dict[str, Tensor]:
+        """The parameters for `torch.func.functional_call`, so that the layers compute in `dtype`.
+
+        Gradients arrive in the parameters' own dtype. Embeddings are left out: a frequent token's
+        gradient is a sum over many positions.
+        """
+        left_out = set()
+        for embedding in (self.src_embedding, self.tgt_embedding):
+            left_out.add(id(embedding.tokens.weight))
+            left_out.add(id(embedding.positions))
+        return {name: p.to(dtype) for name, p in self.named_parameters() if id(p) not in left_out}
 
 
-class Undrawn(TorchFunctionMode):
-    """A model that is made within gets no random weights: a file's will take their place, and to draw takes longer.
-
-    Under `torch.device("meta")` they would moreover load torch's compiler, which takes seconds.
-    """
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Do everything but draw."""
-        drawing = getattr(func, "__name__", "") in ("normal_", "uniform_", "kaiming_uniform_")
-        return (*args, *(kwargs or {}).values())[0] if drawing else func(*args, **(kwargs or {}))
-
-
-def _joined(module: nn.Module) -> tuple[Tensor, ...]:
-    """The matrices that a module stores as one; each of them starts as if it stood alone."""
-    if isinstance(module, SelfAttention):
-        return module.qkv.weight.chunk(3)
-    if isinstance(module, CrossAttention):
-        return module.kv.weight.chunk(2)
-    return module.inner.weight.chunk(2) if isinstance(module, FeedForward) and module.gated else ()
-
-
-def layer_norm(config: ModelConfig) -> nn.LayerNorm:
+def layer_norm(config: ModelConfig) -> LayerNorm:
     """A norm over d_model, with a bias unless the model has none."""
     return LayerNorm(config.d_model, bias=config.bias != "none")
-
-
-class LayerNorm(nn.LayerNorm):
-    """torch's, but on a CPU its backward sums up the gradients of weight and bias in x's dtype: bf16 stands still."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x of any shape [..., d] → the same shape; in training on a CPU in float32 or wider."""
-        if not self.training or x.device.type != "cpu":
-            return super().forward(x)
-        inside = wide(x.dtype)
-        bias = None if self.bias is None else self.bias.to(inside)
-        return F.layer_norm(
-            x.to(inside), self.normalized_shape, self.weight.to(inside), bias, self.eps
-        ).to(x.dtype)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
@@ -320,8 +317,18 @@ def join_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
 
 
+def join_beams(x: Tensor, beams: int) -> Tensor:
+    """[B·K,T,d] → [B,T·K,d]: the beams of a sentence as one sequence, position by position."""
+    return x.unflatten(0, (-1, beams)).transpose(1, 2).flatten(1, 2)
+
+
+def split_beams(x: Tensor, beams: int) -> Tensor:
+    """[B,T·K,d] → [B·K,T,d]."""
+    return x.unflatten(1, (-1, beams)).transpose(1, 2).flatten(0, 1)
+
+
 def sinusoids(length: int, width: int) -> Tensor:
-    """[length, width] of Vaswani et al. (2017), §3.5: sin and cos in turn, wavelengths 2π to 10000·2π."""
+    """[length, width] of Vaswani et al., §3.5: sin and cos in turn, wavelengths 2π to 10000·2π."""
     position = torch.arange(length, dtype=torch.float64)[:, None]
     frequency = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     angles = position * frequency

@@ -7,52 +7,200 @@ from decimal import Decimal
 from math import prod
 
 from nmt.text.numbers import (
-    FACTORS,
+    CLOCK,
+    DIVIDED,
     FIGURES,
     FOLD,
-    LETTERS,
-    SCALES,
-    SHARED,
     Number,
     Reader,
     Values,
-    clock,
-    decade,
-    figures,
-    fraction,
-    hour,
-    pieces,
-    terms_of,
-    times,
+    decade_values,
+    hour_values,
+    ratio,
+    read_clock,
+    read_divided,
+    read_figures,
+    scaled,
+    spoken_terms,
 )
 
-_TABLE = """0 zero nil midnight|0.5 half halve halved|0.25 quarter|1 one first a an each per every once single only
-sole another January Jan I|2 two second twice double doubled doubling couple pair both twin duo half February Feb II|3
-three third triple tripled trio thrice quarter March Mar III|4 four fourth quarter quadruple April Apr IV|5 five fifth
-May V|6 six sixth half June Jun VI|7 seven seventh week July Jul VII|8 eight eighth August Aug VIII|9 nine ninth
-September Sept Sep IX|10 ten tenth decade October Oct X|11 eleven eleventh November Nov XI|12 twelve twelfth dozen
-noon midnight December Dec XII|13 thirteen XIII|14 fourteen fortnight XIV|15 fifteen quarter XV|16 sixteen XVI|17
-seventeen|18 eighteen |19 nineteen|20 twenty twentie century|21 century|24 day midnight|25 quarter|30 thirty thirtie
-half|40 forty fortie |45 quarter|50 fifty fiftie half|60 sixty sixtie|70 seventy seventie|80 eighty eightie|90 ninety
-ninetie|100 hundred century|1000 thousand|1000000 million|1000000000 billion|1000000000000 trillion"""
-_WORDS: dict[str, Values] = {}
-for _number, *_words in map(str.split, _TABLE.split("|")):
-    for _word in _words:
-        _WORDS[_word] = (*_WORDS.get(_word, ()), Decimal(_number))
-_MONTH = rf"(?:{'|'.join(word for word in _WORDS if word[0].isupper() and word[1:].islower())})"
-_SCALE = rf"(?:[ -]?(?:dozen|{'|'.join(SCALES)})s?\b)+| ?(?:{'|'.join(LETTERS)})\b(?!\.[a-z])"
-_HOUR = r"\s?(?:[ap]\.?\s?m\b|o'clock)"
-_ENGLISH = re.compile(
-    rf"(?=[\d.½¼¾⅓⅔⅛])(?:{SHARED}|(?P<decade>\d{{1,3}}0)'?s\b"
-    rf"|(?P<number>(?<![\w.])\.\d{{1,30}}|{FIGURES}|[½¼¾⅓⅔⅛])(?:[ -](?P<top>\d)/(?P<bottom>\d)\b)?"
-    rf"(?:(?:st|nd|rd|th)\b)?(?P<scale>{_SCALE})?(?P<hour>{_HOUR})?"
-    rf"(?=(?:\s?(?:[-–—/]|to|or|and)\s?[$£€]?{FIGURES}(?:(?P<scale2>{_SCALE})|(?P<hour2>{_HOUR})))?))"
-    rf"|(?-i:(?P<month>\b{_MONTH}\b(?=\.?,? ?\d)|(?:(?<=\d )|(?<=\d[a-z]{{2}} )){_MONTH}\b))|(?P<word>[A-Za-z]+)",
-    re.ASCII | re.IGNORECASE,
+# --- what words mean ---
+
+_WORDS_OF_ONE_VALUE: tuple[tuple[float, tuple[str, ...]], ...] = (
+    (0, ("zero", "nil")),
+    (0.5, ("halve", "halved")),
+    (1, ("one", "first", "once", "single", "only", "sole")),
+    (1, ("a", "an", "another", "each", "every", "per")),
+    (2, ("two", "second", "twice", "double", "doubled", "doubling")),
+    (2, ("both", "couple", "duo", "pair", "twin")),
+    (3, ("three", "third", "thrice", "triple", "tripled", "trio")),
+    (4, ("four", "fourth", "quadruple")),
+    (5, ("five", "fifth")),
+    (6, ("six", "sixth")),
+    (7, ("seven", "seventh", "week")),
+    (8, ("eight", "eighth")),
+    (9, ("nine", "ninth")),
+    (10, ("ten", "tenth", "decade")),
+    (11, ("eleven", "eleventh")),
+    (12, ("twelve", "twelfth", "dozen", "noon")),
+    (13, ("thirteen",)),
+    (14, ("fourteen", "fortnight")),
+    (15, ("fifteen",)),
+    (16, ("sixteen",)),
+    (17, ("seventeen",)),
+    (18, ("eighteen",)),
+    (19, ("nineteen",)),
+    (20, ("twenty", "twentie")),  # of twenties and twentieth, whose endings are taken off
+    (24, ("day",)),
+    (30, ("thirty", "thirtie")),
+    (40, ("forty", "fortie")),
+    (50, ("fifty", "fiftie")),
+    (60, ("sixty", "sixtie")),
+    (70, ("seventy", "seventie")),
+    (80, ("eighty", "eightie")),
+    (90, ("ninety", "ninetie")),
+    (100, ("hundred",)),
+    (1000, ("thousand",)),
+    (10**6, ("million",)),
+    (10**9, ("billion",)),
+    (10**12, ("trillion",)),
 )
+_WORDS_OF_SEVERAL_VALUES = {
+    "half": ("0.5", "2", "6", "30", "50"),  # one of 2 halves, 6 months, 30 minutes, 50 %
+    "quarter": ("0.25", "3", "4", "15", "25", "45"),  # 3 months, 15 or 45 minutes, 25 %
+    "century": ("20", "21", "100"),  # the last century, this century, 100 years
+    "midnight": ("0", "12", "24"),
+}
+_MONTHS: dict[str, int] = {
+    "January": 1,
+    "Jan": 1,
+    "February": 2,
+    "Feb": 2,
+    "March": 3,
+    "Mar": 3,
+    "April": 4,
+    "Apr": 4,
+    "May": 5,
+    "June": 6,
+    "Jun": 6,
+    "July": 7,
+    "Jul": 7,
+    "August": 8,
+    "Aug": 8,
+    "September": 9,
+    "Sept": 9,
+    "Sep": 9,
+    "October": 10,
+    "Oct": 10,
+    "November": 11,
+    "Nov": 11,
+    "December": 12,
+    "Dec": 12,
+}
+_ROMAN = {
+    "I": 1,
+    "II": 2,
+    "III": 3,
+    "IV": 4,
+    "V": 5,
+    "VI": 6,
+    "VII": 7,
+    "VIII": 8,
+    "IX": 9,
+    "X": 10,
+    "XI": 11,
+    "XII": 12,
+    "XIII": 13,
+    "XIV": 14,
+    "XV": 15,
+    "XVI": 16,
+}
+_SCALES = {
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_ABBREVIATED_SCALES = {
+    "k": 10**3,
+    "m": 10**6,
+    "mn": 10**6,
+    "bn": 10**9,
+    "b": 10**9,
+    "tn": 10**12,
+    "trn": 10**12,
+}
+_FACTORS = {**_SCALES, **_ABBREVIATED_SCALES, "decade": 10, "century": 100}
+_MAY_BE_A_UNIT = ("k", "m", "b")  # 10m may be ten metres
+
+
+def _values_of_words() -> dict[str, Values]:
+    values: dict[str, Values] = {}
+    for value, words in _WORDS_OF_ONE_VALUE:
+        for word in words:
+            values[word] = (Decimal(value),)
+    for word, several in _WORDS_OF_SEVERAL_VALUES.items():
+        values[word] = tuple(map(Decimal, several))
+    for word, value in {**_MONTHS, **_ROMAN}.items():
+        values[word] = (Decimal(value),)
+    return values
+
+
+_WORDS = _values_of_words()
+
+
+# --- patterns ---
+
+_DECADE = r"(?P<decade> \d{1,3}0 ) '? s\b"  # 1990s, 90's
+_SCALE = rf"""(?:
+    (?: [ -]? (?: {"|".join(_SCALES)} ) s?\b )+                  # 3 million, 3-hundred thousand
+  | [ ]? (?: {"|".join(_ABBREVIATED_SCALES)} ) \b (?! \.[a-z] )  # 3m, $5 bn
+)"""
+_HOUR = r"(?: \s? (?: [ap]\.? \s? m\b | o'clock ) )"
+_NUMBER = rf"""
+    (?P<number>
+        (?<![\w.]) \.\d{{1,30}}                       # .5
+      | {FIGURES}
+      | [½¼¾⅓⅔⅛]
+    )
+    (?: [ -] (?P<top>\d) / (?P<bottom>\d) \b )?       # 2 1/2
+    (?: (?:st|nd|rd|th) \b )?                         # 21st
+    (?P<scale> {_SCALE} )?
+    (?P<hour> {_HOUR} )?
+    (?= (?:                                           # 3 to 5 million, $3-5bn, 5-6pm
+        \s? (?: [-–—/] | to | or | and ) \s? [$£€]? {FIGURES}
+        (?: (?P<next_scale> {_SCALE} ) | (?P<next_hour> {_HOUR} ) )
+    )? )
+"""
+_MONTH_NAME = rf"\b (?: {'|'.join(_MONTHS)} ) \b"
+_MONTH = rf"""(?-i: (?P<month>
+    {_MONTH_NAME} (?= \.? ,? [ ]? \d )                            # March 4, Sept. 11
+  | (?: (?<= \d[ ] ) | (?<= \d[a-z]{{2}}[ ] ) ) {_MONTH_NAME}     # 4 March, 4th March
+))"""
+_ENGLISH = re.compile(
+    rf"""
+    (?= [\d.½¼¾⅓⅔⅛] ) (?:
+        {CLOCK}
+      | {DIVIDED}
+      | {_DECADE}
+      | {_NUMBER}
+    )
+  | {_MONTH}
+  | (?P<word> [A-Za-z]+ )
+    """,
+    re.ASCII | re.IGNORECASE | re.VERBOSE,
+)
+# Before digits: they belong to a name.
 _NAME = re.compile(
-    r"(?:[A-Za-z]+|\b[A-Z][A-Za-z]*-)$"
-)  # before digits: they are a name's, as in G20 and COVID-19
+    r"""(?:
+        [A-Za-z]+               # G20
+      | \b [A-Z][A-Za-z]* -     # COVID-19
+    )$""",
+    re.VERBOSE,
+)
+_LONGEST_NAME = 16  # characters
 
 
 def english(text: str) -> list[Number]:
@@ -63,50 +211,88 @@ def english(text: str) -> list[Number]:
         if match["word"]:
             words.append(match)
             continue
-        read = next(read for kind, read in _ENGLISH_READERS.items() if match[kind])
-        named = _NAME.search(match.string[max(match.start() - 16, 0) : match.start()])
-        numbers += [_named(named[0], number) for number in read(match)] if named else read(match)
-    return numbers + list(_in_words(words))
+        read = next(read for kind, read in _READERS.items() if match[kind])
+        found = read(match)
+        name = _NAME.search(match.string[max(match.start() - _LONGEST_NAME, 0) : match.start()])
+        if name:
+            found = [_in_name(name[0], number) for number in found]
+        numbers += found
+    numbers += _in_words(words)
+    return numbers
 
 
-def _named(name: str, number: Number) -> Number:
+def _in_name(name: str, number: Number) -> Number:
     """Digits in a name, which a translation may leave out; FY19 is 2019."""
     year = tuple(value + 2000 for value in number.values[:1])
     return replace(number, text=name + number.text, values=number.values + year, digits=False)
 
 
-def _english_number(match: re.Match[str]) -> Iterator[Number]:
-    number = figures(match)
-    values, parts, scale = number.values, number.parts, match["scale"] or match["scale2"]
-    if match["top"]:  # 2 1/2
-        half = Number(match[0], fraction(Decimal(match["top"]), Decimal(match["bottom"])))
-        values, parts = tuple(value + half.values[-1] for value in values), (number, half)
-    if scale:
-        scaled = times(
-            values, prod(FACTORS[word] for word in re.findall("[a-z]+?(?=s?\\b)", scale.lower()))
-        )
-        ambiguous = not match["scale"] or scale.strip().lower() in (
-            "k",
-            "m",
-            "b",
-        )  # metres; 3 of 3-5 million may be 3
-        values, parts = scaled + (values if ambiguous else ()), () if match["scale"] else parts
-    if match["hour"] or match["hour2"]:
-        values = hour(values[0])
+# --- digits ---
+
+
+def _read_number(match: re.Match[str]) -> Iterator[Number]:
+    """Figures with what stands beside them: a fraction, a scale, an hour."""
+    number = read_figures(match)
+    values = number.values
+    parts = number.parts
+    if match["top"]:
+        fraction = Number(match[0], ratio(Decimal(match["top"]), Decimal(match["bottom"])))
+        values = tuple(value + fraction.values[-1] for value in values)
+        parts = (number, fraction)
+    if match["scale"]:
+        unscaled = values
+        values = scaled(unscaled, _factor(match["scale"]))
+        if match["scale"].strip().lower() in _MAY_BE_A_UNIT:
+            values += unscaled
+        parts = ()
+    elif match["next_scale"]:
+        values = scaled(values, _factor(match["next_scale"])) + values  # the 3 of 3-5 million
+    if match["hour"] or match["next_hour"]:
+        values = hour_values(values[0])
     yield Number(match[0].strip(), values, parts=parts)
 
 
-def _in_words(words: list[re.Match[str]]) -> Iterator[Number]:
-    """Every word that is a number, and what those that stand together state."""
+def _factor(scale: str) -> int:
+    """What the words of a scale multiply by: 100,000 for a hundred thousand."""
+    words = re.findall(r"[a-z]+?(?=s?\b)", scale.lower())
+    return prod(_FACTORS[word] for word in words)
+
+
+def _read_decade(match: re.Match[str]) -> Iterator[Number]:
+    yield Number(match[0], decade_values(Decimal(match["decade"])))
+
+
+def _read_month(match: re.Match[str]) -> Iterator[Number]:
+    yield Number(match[0], _WORDS[match[0]])
+
+
+_READERS: dict[str, Reader] = {
+    "clock": read_clock,
+    "divided": read_divided,
+    "number": _read_number,
+    "decade": _read_decade,
+    "month": _read_month,
+}
+
+
+# --- words ---
+
+
+def _in_words(matches: list[re.Match[str]]) -> Iterator[Number]:
+    """Every word that is a number, and after each run of them what they state together."""
     run: list[str] = []
-    end = -1
-    for match in words:
+    end = 0
+    for match in matches:
         word = match[0].lower()
-        word = word if word in _WORDS else re.sub("(?:s|fold|th)$", "", word)
-        if values := _WORDS.get(match[0]) or _WORDS.get(word):
-            yield Number(match[0], values + fraction(Decimal(1), values[0])[1:], digits=False)
+        if word not in _WORDS:
+            word = re.sub("(?:s|fold|th)$", "", word)  # thirties, tenfold, twentieth
+        values = _WORDS.get(match[0]) or _WORDS.get(word)
+        if values:
+            inverse = ratio(Decimal(1), values[0])[1:]  # a third is also 1/3
+            yield Number(match[0], values + inverse, digits=False)
         joined = match.string[end : match.start()] in (" ", "-")
-        if not joined or not (values or word in ("and", "of")) or len(run) > 8:
+        goes_on = joined and (values or word in ("and", "of"))
+        if not goes_on or len(run) > 8:
             yield from _together(run)
             run = []
         if word in _WORDS and word not in ("a", "an"):
@@ -116,17 +302,13 @@ def _in_words(words: list[re.Match[str]]) -> Iterator[Number]:
 
 
 def _together(run: list[str]) -> Iterator[Number]:
-    """Two hundred and five: 205; half a million; two thirds; nineteen eighty-four: 1984."""
-    for start in range(len(run) - 1):  # another six million
-        first, *rest = terms_of(run[start:], lambda word: _WORDS[word][0])
-        ratio = fraction(first, sum(rest, Decimal(0)))
-        yield Number(
-            " ".join(run[start:]),
-            (first + sum(rest), 100 * first + sum(rest), *ratio),
-            digits=False,
-        )
+    """Two hundred and five: 205; half a million; two thirds; nineteen eighty-four: 1984.
 
-
-_ENGLISH_READERS: dict[str, Reader] = {"clock": clock, "pieces": pieces, "number": _english_number}
-_ENGLISH_READERS["decade"] = lambda match: [Number(match[0], decade(Decimal(match["decade"])))]
-_ENGLISH_READERS["month"] = lambda match: [Number(match[0], _WORDS[match[0]])]
+    Any of the first words may not belong to the rest: another six million.
+    """
+    for start in range(len(run) - 1):
+        words = run[start:]
+        first, *rest = spoken_terms(words, _FACTORS, lambda word: _WORDS[word][0])
+        others = sum(rest, Decimal(0))
+        values = (first + others, 100 * first + others, *ratio(first, others))
+        yield Number(" ".join(words), values, digits=False)

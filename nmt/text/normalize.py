@@ -1,4 +1,4 @@
-"""Unicode clean-up of one line: what it removes carries no meaning, what it keeps is kept as written.
+"""Unicode clean-up of one line: what it removes has no meaning, the rest stays as written.
 
 Chinese is normalised to NFC, never NFKC, which would fold ，！？：；（） to ASCII. In other languages
 typographic quotes become straight ones, so that “don’t” and "don't" are the same words.
@@ -6,38 +6,62 @@ typographic quotes become straight ones, so that “don’t” and "don't" are t
 
 import re
 import unicodedata
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 
-# Control characters, soft hyphens, zero-width spaces, byte-order marks, bidirectional marks. The zero-width
-# (non-)joiners stay: emoji and several scripts are spelled with them.
+# The zero-width (non-)joiners, U+200C and U+200D, stay: emoji and several scripts need them.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
+    "["
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # control characters that are not white space
+    "\u00ad"  # soft hyphen
+    "\u200b"  # zero-width space
+    "\u200e\u200f\u202a-\u202e\u2066-\u206f"  # bidirectional marks, deprecated format characters
+    "\u2060-\u2064"  # word joiner, invisible operators
+    "\ufeff"  # byte-order mark
+    "]"
 )
-# Some 30 combining marks in a row are more than any language needs (UAX #15, Stream-Safe Text Format); to sort
-# thousands of them, as NFC has to, takes minutes.
+# In a row; no language needs more (UAX #15, Stream-Safe Text Format).
 _MOST_MARKS = 30
-_STRAIGHT = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"'})
+_SHORT = 1000  # characters: so many marks are sorted in no time
+_STRAIGHT_QUOTES = str.maketrans(
+    {
+        "‘": "'",
+        "’": "'",
+        "‛": "'",
+        "“": '"',
+        "”": '"',
+        "„": '"',
+    }
+)
 # U+2581 stands for a space in several tokenizers, so it cannot stand for itself.
 _RESERVED = "\u2581"
 
 
 def normalize(text: str, language: str) -> str:
-    """One line in NFC without invisible characters; white space is single spaces, none at the ends."""
-    if not text.isprintable():  # no invisible character is
+    """One line in NFC, without invisible characters; white space as single spaces between words."""
+    if not text.isprintable():  # no invisible character is printable
         text = _INVISIBLE.sub("", text)
     if not text.isascii():
-        # NFC comes second: what stood on both sides of an invisible character may now combine
-        text = unicodedata.normalize("NFC", _without_heaps(text)).replace(_RESERVED, "_")
+        # NFC comes second: what stood on both sides of an invisible character may now combine.
+        text = unicodedata.normalize("NFC", _without_heaps(text))
+        text = text.replace(_RESERVED, "_")
         if language != "zh":
-            text = text.translate(_STRAIGHT)
+            text = text.translate(_STRAIGHT_QUOTES)
     return " ".join(text.split())
 
 
 def _without_heaps(text: str) -> str:
-    """The text, with no more than `_MOST_MARKS` combining marks on one character; a short text is left as it is."""
-    if len(text) <= 1000:
+    """The text; a long one with at most `_MOST_MARKS` combining marks on one character.
+
+    NFC sorts the marks of a character; thousands of them take it minutes.
+    """
+    if len(text) <= _SHORT:
         return text
-    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
-    return "".join(
-        chain.from_iterable(islice(run, _MOST_MARKS if marks else None) for marks, run in runs)
-    )
+    shortened: list[str] = []
+    for is_mark, run in groupby(text, key=_is_mark):
+        most = _MOST_MARKS if is_mark else None
+        shortened += islice(run, most)
+    return "".join(shortened)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.combining(character) > 0

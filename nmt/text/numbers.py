@@ -1,11 +1,15 @@
-"""The numbers that a line of English or of Chinese states, in digits or in words.
+"""What English and Chinese numbers share: their type, figures, and the arithmetic of reading.
 
-A number has several readings where the languages differ: 3 p.m. is 下午3点 or 15时, 1990s is 90年代 or 20世纪90年代.
-Units are not converted. The Chinese forms are those of GB/T 15835-2011 (how to write numerals), and what people say.
+A number has several values where the languages differ: 3 p.m. is 下午3点 or 15时, 1990s is 90年代 or
+20世纪90年代. Units are not converted. The Chinese forms are those of GB/T 15835-2011 (how to write
+numerals), and what people say.
+
+The patterns are fragments for `re.VERBOSE`. Their repetitions have bounds, for nobody writes more
+digits: otherwise the time would grow as the square of a line's length.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from unicodedata import numeric
@@ -15,7 +19,7 @@ Values = tuple[Decimal, ...]
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a line: what it may mean, likeliest first, and the parts that it may fall into instead."""
+    """One number of a line: what it may mean, likeliest first, and parts it may fall into."""
 
     text: str
     values: Values
@@ -25,117 +29,143 @@ class Number:
 
 Reader = Callable[[re.Match[str]], Iterable[Number]]
 
-# --- what both languages write in digits ---
-
-# 1,000 · 1 000 · 2.5 · 2½; lengths are bounded, for nobody states a number of more digits
-FIGURES = r"(?:\d{1,3}(?:[, ]\d{3}){1,9}(?!\d)|\d{1,30})(?:\.\d{1,30}|[½¼¾⅓⅔⅛])?"
-SHARED = (
-    r"(?P<clock>(?<!\d)\d\d?(?:[:.]\d\d(?=\s?[ap]\.?m\b)|(?::\d\d){1,2}(?!\d)))"
-    r"|(?P<pieces>\d{1,30}(?:(?:\.\d{1,30}){2,3}|(?:/\d{1,30}){1,2}))"  # 1.2.3, 3/4/2019, 2/3
-)
-FOLD = str.maketrans("０１２３４５６７８９．，％：／－\xa0\u202f\u2009", "0123456789.,%:/-   ")
-FACTORS = {
-    "十": 10,
-    "百": 100,
-    "千": 1000,
-    "万": 10**4,
-    "亿": 10**8,
-    "decade": 10,
-    "dozen": 12,
-    "century": 100,
-}
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-LETTERS = {
-    "k": 10**3,
-    "m": 10**6,
-    "mn": 10**6,
-    "bn": 10**9,
-    "b": 10**9,
-    "tn": 10**12,
-    "trn": 10**12,
-}
-FACTORS |= SCALES | LETTERS
-
-
-def value(figures: str) -> Decimal:
-    plain = re.sub(r"[^\d.]", "", figures)
-    return Decimal(plain or 0) + (
-        0 if figures[-1].isdecimal() else Decimal(str(numeric(figures[-1])))
+FIGURES = r"""(?:
+    (?: \d{1,3} (?: [, ] \d{3} ){1,9} (?!\d)   # 1,000 or 1 000
+      | \d{1,30}                               # 1000
     )
+    (?: \.\d{1,30}                             # 2.5
+      | [½¼¾⅓⅔⅛]                               # 2½
+    )?
+)"""
+CLOCK = r"""(?P<clock>
+    (?<!\d) \d\d?
+    (?: [:.] \d\d (?= \s? [ap]\.?m\b )         # 4.40 a.m.
+      | (?: :\d\d ){1,2} (?!\d)                # 15:30 or 15:30:59
+    )
+)"""
+DIVIDED = r"""(?P<divided>
+    \d{1,30}
+    (?: (?: \.\d{1,30} ){2,3}                  # 1.2.3
+      | (?: /\d{1,30} ){1,2}                   # 2/3 or 3/4/2019
+    )
+)"""
+
+# Full-width figures and marks, and narrow and no-break spaces, as ASCII.
+FOLD = str.maketrans("０１２３４５６７８９．，％：／－\xa0\u202f\u2009", "0123456789.,%:/-   ")
 
 
-def times(values: Values, factor: Decimal | int) -> Values:
+# --- arithmetic ---
+
+
+def figures_value(figures: str) -> Decimal:
+    """The value of FIGURES: 1,000 is 1000, 2½ is 2.5."""
+    whole = Decimal(re.sub(r"[^\d.]", "", figures) or 0)
+    last = figures[-1]
+    fraction = 0 if last.isdecimal() else Decimal(str(numeric(last)))
+    return whole + fraction
+
+
+def scaled(values: Values, factor: Decimal | int) -> Values:
+    """Every value times a factor."""
     return tuple(value * factor for value in values)
 
 
-def terms_of(words: Iterable[str], terms: Callable[[str], Decimal]) -> list[Decimal]:
-    """Terms and factors as they are spoken; a factor multiplies whatever smaller is before it: 二百零五万."""
-    spoken: list[Decimal] = []
-    term = False
+def ratio(top: Decimal, bottom: Decimal) -> Values:
+    """A fraction in percent and as a quotient: a quarter is 25 % and 0.25. Nothing if by 0."""
+    if not bottom:
+        return ()
+    return 100 * top / bottom, top / bottom
+
+
+def spoken_terms(
+    words: Iterable[str], factors: Mapping[str, int], value_of: Callable[[str], Decimal]
+) -> list[Decimal]:
+    """The terms of a number as it is spoken; their sum is its value.
+
+    A factor multiplies all that is smaller and stands before it: 二百零五万 is (200 + 5) × 10000. Words
+    that are not among the factors are read by `value_of`.
+    """
+    terms: list[Decimal] = []
+    ends_in_plain = False  # the last term is a word that no factor has multiplied
     for word in words:
-        before = spoken.pop() if term else Decimal(0)
-        term = word not in FACTORS
-        if term:
-            spoken += [before, terms(word)] if before else [terms(word)]
+        pending = terms.pop() if ends_in_plain else Decimal(0)
+        ends_in_plain = word not in factors
+        if ends_in_plain:
+            if pending:
+                terms.append(pending)
+            terms.append(value_of(word))
             continue
-        factor = FACTORS[word]
-        while spoken and spoken[-1] < factor:
-            before += spoken.pop()
-        spoken.append((before or Decimal(1)) * factor)
-    return spoken
+        factor = factors[word]
+        while terms and terms[-1] < factor:
+            pending += terms.pop()
+        terms.append((pending or Decimal(1)) * factor)
+    return terms
 
 
-def fraction(top: Decimal, bottom: Decimal) -> Values:
-    """In percent and as a quotient: a quarter is 25%."""
-    return (100 * top / bottom, top / bottom) if bottom else ()
+def hour_values(hour: Decimal) -> Values:
+    """An hour on clocks of 12 and of 24 hours: 3 may be 15, and 12 midnight."""
+    if hour > 24:
+        return (hour,)
+    later = (hour + 12) % 24
+    if hour in (0, 12):
+        return hour, later, Decimal(24)
+    return hour, later
 
 
-def hour(hour: Decimal) -> Values:
-    """On clocks of 12 and of 24 hours."""
-    return (
-        (hour, (hour + 12) % 24, *((Decimal(24),) if hour in (0, 12) else ()))
-        if hour <= 24
-        else (hour,)
-    )
+def year_values(figures: str) -> Values:
+    """A year, which may lack its century: 19 may be 2019 or 1919."""
+    if len(figures) != 2:
+        return (Decimal(figures),)
+    return Decimal(figures), Decimal(f"20{figures}"), Decimal(f"19{figures}")
 
 
-def year(figures: str) -> Values:
-    """A year may lack its century: 3/4/19."""
-    return tuple(
-        map(Decimal, (figures, f"20{figures}", f"19{figures}") if len(figures) == 2 else (figures,))
-    )
+def decade_values(year: Decimal) -> Values:
+    """A decade by its first year: the '90s are the 1990s; the 1900s are the 20th century too."""
+    if year < 100:
+        return year, year + 1900, year + 2000
+    if year % 100:
+        return (year,)
+    return year, year // 100 + 1
 
 
-def decade(years: Decimal) -> Values:
-    """1990s, '90s; the 1900s are the 20th century."""
-    if years < 100:
-        return years, years + 1900, years + 2000
-    return (years,) if years % 100 else (years, years // 100 + 1)
+# --- readers of the patterns ---
 
 
-def clock(match: re.Match[str]) -> Iterator[Number]:
-    """Hours, minutes, seconds, of which 00 need not be said."""
+def read_clock(match: re.Match[str]) -> Iterator[Number]:
+    """Hours, minutes and seconds of a CLOCK, each a number; 00 need not be said."""
     hours, *rest = re.findall(r"\d+", match[0])
-    yield Number(match[0], hour(Decimal(hours)))
-    yield from (Number(match[0], (Decimal(figures),), int(figures) > 0) for figures in rest)
+    yield Number(match[0], hour_values(Decimal(hours)))
+    for figures in rest:
+        yield Number(match[0], (Decimal(figures),), digits=int(figures) > 0)
 
 
-def pieces(match: re.Match[str]) -> Iterator[Number]:
+def read_divided(match: re.Match[str]) -> Iterator[Number]:
+    """One number for a DIVIDED, in parts; two parts are a fraction or run together: 9/11 is 911."""
     *first, last = re.split("[./]", match[0])
-    parts = [*((Decimal(figures),) for figures in first), year(last)]
-    values = (
-        (*fraction(parts[0][0], parts[1][0]), Decimal(first[0] + last)) if len(parts) == 2 else ()
-    )  # 9/11 is 911
+    values: Values = ()
+    if len(first) == 1:
+        values = (*ratio(Decimal(first[0]), Decimal(last)), Decimal(first[0] + last))
     digits = match[0] != "24/7"  # 全天候
-    yield Number(match[0], values, digits, tuple(Number(match[0], part, digits) for part in parts))
+    parts = [Number(match[0], (Decimal(figures),), digits) for figures in first]
+    parts.append(Number(match[0], year_values(last), digits))
+    yield Number(match[0], values, digits, tuple(parts))
 
 
-def figures(match: re.Match[str]) -> Number:
-    """Figures alone: 10 000 may be two numbers, 0230 a time, the 96 of 1995-96 a year."""
-    figures, before = match["number"], match.string[max(match.start() - 5, 0) : match.start()]
-    century = re.match(r"\d\d(?=\d\d[-–~/至到])", before) if len(figures) == 2 else None
-    pieces = re.findall(r"\d\d" if re.fullmatch(r"0\d{3}", figures) else r"[\d,]+", figures)
-    parts = tuple(Number(figures, (value(piece),)) for piece in pieces) if pieces[1:] else ()
-    return Number(
-        figures, (value(figures), *((value(century[0] + figures),) if century else ())), parts=parts
-    )
+def read_figures(match: re.Match[str]) -> Number:
+    """The figures that a match has as its group "number".
+
+    1 000 may be two numbers, 0230 a time, and the 96 of 1995-96 a year.
+    """
+    figures = match["number"]
+    values: Values = (figures_value(figures),)
+    if len(figures) == 2:
+        before = match.string[max(match.start() - 5, 0) : match.start()]
+        century = re.match(r"\d\d(?=\d\d[-–~/至到])", before)
+        if century:
+            values += (figures_value(century[0] + figures),)
+    is_time = re.fullmatch(r"0\d{3}", figures)
+    pieces = re.findall(r"\d\d" if is_time else r"[\d,]+", figures)
+    if len(pieces) < 2:
+        return Number(figures, values)
+    parts = tuple(Number(figures, (figures_value(piece),)) for piece in pieces)
+    return Number(figures, values, parts=parts)

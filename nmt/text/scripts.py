@@ -2,8 +2,9 @@
 
 import re
 
-# The 500 most frequent characters that Simplified text does not have (OpenCC's tables, less GB 2312): 92 % of
-# all occurrences, so that hardly a sentence has none. What both scripts use, as 著 乾 後, is not among them.
+# The 500 most frequent characters that Simplified text does not have (OpenCC's tables, less GB
+# 2312): 92 % of all occurrences, so that hardly a sentence has none. What both scripts use, as 著 乾
+# 後, is not among them.
 _TRADITIONAL_ONLY = re.compile(
     "["
     "們個這國來為會時對將發說從華過亞與動開裏爲並間進經沒現長麼機給當樣學無見應兒車實業員嗎關説設約數種話兩內電頭點還"

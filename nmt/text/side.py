@@ -1,4 +1,4 @@
-"""One language's path from text to ids and back; training and translating share it, so they cannot drift."""
+"""One language's path from text to ids and back, shared by training and translating."""
 
 import hashlib
 from dataclasses import dataclass
@@ -19,12 +19,15 @@ class Side:
     vocab: Vocab
     lowercase: bool
     never_unknown: bool  # <unk> is never written: unknown words are spelled
-    identity: str  # everything but the vocabulary that decides the ids: tokenizer, case, sentencepiece model
+    # What decides the ids beside the vocabulary: tokenizer, case, sentencepiece model.
+    identity: str
 
     def tokens(self, text: str) -> list[str]:
         """Tokens of one line as written, before the vocabulary."""
         text = normalize(text, self.language)
-        return self.tokenizer.encode(text.lower() if self.lowercase else text)
+        if self.lowercase:
+            text = text.lower()
+        return self.tokenizer.encode(text)
 
     def encode(self, text: str) -> list[int]:
         """Ids of one line, without BOS or EOS."""
@@ -32,25 +35,28 @@ class Side:
 
     def decode(self, ids: list[int]) -> str:
         """One line of text for ids; PAD, BOS and EOS are left out."""
-        return normalize(self.tokenizer.decode(self.vocab.decode(ids)), self.language)
+        tokens = self.vocab.decode(ids)
+        return normalize(self.tokenizer.decode(tokens), self.language)
 
     def fingerprint(self) -> str:
         """A hash that is equal where every text gets equal ids."""
-        return hashlib.sha256(f"{self.identity}\n{self.vocab.fingerprint()}".encode()).hexdigest()[
-            :16
-        ]
+        deciding = f"{self.identity}\n{self.vocab.fingerprint()}"
+        return hashlib.sha256(deciding.encode()).hexdigest()[:16]
 
 
 def load_side(config: Config, run: RunDir, name: SideName) -> Side:
-    """The side as `build-vocab` left it in the run. Raises ModelError where a file is missing or damaged."""
+    """The side as `build-vocab` left it. Raises ModelError where a file is missing or damaged."""
     side = config.side(name)
     pieces = run.pieces(name)
     tokenizer = load_tokenizer(side.tokenizer, pieces)
-    model = (
-        hashlib.sha256(pieces.read_bytes()).hexdigest() if side.tokenizer == "sentencepiece" else ""
-    )
-    identity = f"{side.language} {side.tokenizer} {side.lowercase} {model}"
-    spells = side.unknown == "spell"
+    model = ""
+    if side.tokenizer == "sentencepiece":
+        model = hashlib.sha256(pieces.read_bytes()).hexdigest()
     return Side(
-        side.language, tokenizer, Vocab.load(run.vocab(name)), side.lowercase, spells, identity
+        language=side.language,
+        tokenizer=tokenizer,
+        vocab=Vocab.load(run.vocab(name)),
+        lowercase=side.lowercase,
+        never_unknown=side.unknown == "spell",
+        identity=f"{side.language} {side.tokenizer} {side.lowercase} {model}",
     )

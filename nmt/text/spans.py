@@ -1,7 +1,7 @@
 """Protected spans: what a machine reads, and a translation must repeat byte for byte.
 
-A span travels through the model as a numbered placeholder, a character of Unicode's private use area that every
-tokenizer makes a token of its own, and comes back in its place.
+A span travels through the model as a numbered placeholder, a character of Unicode's private use
+area that every tokenizer makes a token of its own, and comes back in its place.
 """
 
 import re
@@ -11,50 +11,113 @@ from dataclasses import dataclass
 from nmt.text.english_numbers import english
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # what makes a neighbour Chinese, and ends a URL
+CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # a neighbour of these is Chinese; they end a URL
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
-# Without groups of its own, the kinds that begin alike in the order in which they are to be tried. Repetitions have
-# bounds where a match could begin anywhere: a line of megabytes would otherwise take the square of its length.
-PATTERN = (
-    r"(?<!`)`{1,3}[^`]{1,999}`{1,3}"  # code
-    r"|</?[A-Za-z][^<>]*>|<!--.{0,999}?-->|&(?:#\d{1,9}|#x[\da-fA-F]{1,9}|\w{1,32});"  # tags, entities
-    r"|\$?\{[^{}\s]*\}|%\(\w+\)[-+ #0]{0,5}\d{0,5}(?:\.\d{1,5})?[a-zA-Z]"  # placeholders
-    r"|%[-+#0]{0,5}\d{0,5}(?:\.\d{1,5})?[sdiufgxXc]\b"
-    r"|(?:(?<![A-Za-z])[A-Za-z][A-Za-z\d+.-]{0,30}://|www\.|mailto:)"  # URLs
-    rf"[^\s<>\"{CHINESE}]*[^\s<>\"{CHINESE}.,;:!?)\]]"
-    r"|(?a:(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z\d-]{1,63}(?:\.[A-Za-z\d-]{1,63})+)"  # e-mail
-    r"|(?a:(?<![A-Za-z\d.])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.~@%+=/\\-]*[\w/\\])"  # paths
-    r"|(?a:(?<![\w@#])[@#][A-Za-z_]\w*)"  # mentions, hashtags
-    r"|(?a:(?<![\w-])[\w-]{1,63}(?:\.[\w-]{1,63}){0,9}\.(?:com|org|net|edu|gov|io|cn|uk|de|fr|jp|ru|info|dev|app"
-    r"|py|js|ts|txt|md|json|xml|html?|csv|pdf|zip|gz|exe|dll|cs|cpp|sh|ya?ml)\b(?:/[\w.~%+=/-]*)?)"  # domains, files
-    r"|(?a:\b\w{1,99}(?:(?:::|->|\.)\w{1,99}){0,9}\(\))"  # calls
-)
-_LONG_NUMBERS = (
-    r"(?a:(?<![\w.,:/+-])(?:"
-    r"\+?\d{1,4}(?:[ -]\d{3,4}){2,4}"  # telephone numbers
-    r"|\d{1,3}(?:,\d{3})+|\d{5,}|0x[\da-fA-F]{1,64}|#\d{2,}|[A-Z]{2,9}-?\d+"  # long numbers, tickets, MP3
-    r"|(?:v\d+(?:\.\d+)+|\d+(?:\.\d+){2,})(?:-(?!to-|and-)(?=[\w.-]{0,63}\d)[a-z][\w.-]{0,63}(?<=\w))?"  # versions
-    r")(?![\w]|[.,:/-]\d))"
-)
+# The patterns are fragments for `re.VERBOSE` without groups of their own. Repetitions have bounds
+# where a match could begin anywhere: otherwise the time would grow as the square of a line's length.
+_CODE = "(?<!`) `{1,3} [^`]{1,999} `{1,3}"  # `x = f(y)`
+_MARKUP = r"""
+    </? [A-Za-z] [^<>]* >                                       # <b class="x">, </b>
+  | <!-- .{0,999}? -->
+  | & (?: \#\d{1,9} | \#x[\da-fA-F]{1,9} | \w{1,32} ) ;          # &#39; &#x27; &nbsp;
+"""
+_FORMAT = r"""
+    \$? \{ [^{}\s]* \}                                          # {0}, ${HOME}
+  | % \( \w+ \) [-+ #0]{0,5} \d{0,5} (?: \.\d{1,5} )? [a-zA-Z]  # %(name)d
+  | % [-+#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [sdiufgxXc] \b       # %s, %.2f
+"""
+_URL = rf"""
+    (?: (?<![A-Za-z]) [A-Za-z][A-Za-z\d+.-]{{0,30}} ://          # https://a.org/b
+      | www\.                                                   # www.a.org
+      | mailto:                                                 # mailto:a@b.org
+    )
+    [^\s<>"{CHINESE}]* [^\s<>"{CHINESE}.,;:!?)\]]
+"""
+_EMAIL = r"""(?a:
+    (?<![\w.+-]) [\w.+-]{1,64} @
+    [A-Za-z\d-]{1,63} (?: \.[A-Za-z\d-]{1,63} )+
+)"""
+_PATH = r"""(?a:
+    (?<![A-Za-z\d.])
+    (?: [A-Za-z]:\\                                             # C:\Users\me
+      | \.{0,2}/                                                # /usr/lib, ./run.sh, ../a
+      | ~/                                                      # ~/notes
+    )
+    [\w.~@%+=/\\-]* [\w/\\]
+)"""
+_MENTION = r"(?a: (?<![\w@#]) [@#] [A-Za-z_]\w* )"  # @tom, #topic
+_DOMAIN_OR_FILE = r"""(?a:
+    (?<![\w-]) [\w-]{1,63} (?: \.[\w-]{1,63} ){0,9}
+    \.(?: com|org|net|edu|gov|io|cn|uk|de|fr|jp|ru|info|dev|app  # example.org
+        | py|js|ts|txt|md|json|xml|html?|csv|pdf|zip|gz          # data.tar.gz
+        | exe|dll|cs|cpp|sh|ya?ml                               # setup.exe
+    ) \b
+    (?: /[\w.~%+=/-]* )?                                        # example.org/a
+)"""
+_CALL = r"(?a: \b \w{1,99} (?: (?: :: | -> | \. ) \w{1,99} ){0,9} \(\) )"  # os.path.join()
+# Kinds that begin alike stand in the order in which they are to be tried.
+PATTERN = f"""
+    {_CODE}
+  | {_MARKUP}
+  | {_FORMAT}
+  | {_URL}
+  | {_EMAIL}
+  | {_PATH}
+  | {_MENTION}
+  | {_DOMAIN_OR_FILE}
+  | {_CALL}
+"""
+_LONG_NUMBER = r"""(?a:
+    (?<![\w.,:/+-])
+    (?: \+? \d{1,4} (?: [ -]\d{3,4} ){2,4}      # +86 138 0013 8000
+      | \d{1,3} (?: ,\d{3} )+                   # 1,234,567
+      | \d{5,}                                  # 20191121
+      | 0x[\da-fA-F]{1,64}                      # 0xff
+      | \#\d{2,}                                # #8427
+      | [A-Z]{2,9} -? \d+                       # MP3, UTF-8
+      | (?: v\d+ (?: \.\d+ )+                   # v1.2
+          | \d+ (?: \.\d+ ){2,}                 # 3.11.4
+        )
+        (?: -                                   # 2.0.0-rc.1
+            (?!to-|and-) (?= [\w.-]{0,63}\d )
+            [a-z][\w.-]{0,63} (?<=\w)
+        )?
+    )
+    (?! \w | [.,:/-]\d )
+)"""
 _PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"
-_EMOJI = f"(?:[{_PICTURES}][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+"
-_SPAN = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_LONG_NUMBERS}|{_EMOJI}")
+_EMOJI = f"(?: [{_PICTURES}] [\ufe0f\u200d\U0001f3fb-\U0001f3ff]* )+"
 NUMBER_STARTS = r"(?<![\w.,:/+#-])"
-# 37 of 37-year-old, 10 of 10th
+# Before an ending or a hyphen: 37 of 37-year-old, 10 of 10th.
 NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
-_NUMBER = rf"(?a:{NUMBER_STARTS}\d+(?:[.,:]\d+)*{NUMBER_ENDS})"
-_SCALED = rf"(?a:{NUMBER_STARTS}(?:\d{{1,3}}(?:,\d{{3}}){{1,4}}|\d{{1,9}})(?:\.\d{{1,9}})? (?:[mb]|tr)illion\b)"
-_SCALES = {"万亿": 12, "亿": 8, "万": 4}
-_SPAN_OR_NUMBER = re.compile(f"{_SCALED}|{_SPAN.pattern}|{_NUMBER}")
-_PATTERNS = {False: _SPAN, True: _SPAN_OR_NUMBER}  # by whether numbers are asked for
-_EXACT = re.compile(f"{_PLACEHOLDER}|{PATTERN}|{_EMOJI}")
-_RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
-# Without any of these a text has no span.
+_NUMBER = rf"(?a: {NUMBER_STARTS} \d+ (?: [.,:]\d+ )* {NUMBER_ENDS} )"
+_SCALED_NUMBER = rf"""(?a:                      # 600 million
+    {NUMBER_STARTS}
+    (?: \d{{1,3}} (?: ,\d{{3}} ){{1,4}} | \d{{1,9}} ) (?: \.\d{{1,9}} )?
+    [ ] (?: [mb] | tr ) illion \b
+)"""
+_CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
+
+_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_LONG_NUMBER} | {_EMOJI}", re.VERBOSE)
+_SPAN_OR_NUMBER = re.compile(f"{_SCALED_NUMBER} | {_SPAN.pattern} | {_NUMBER}", re.VERBOSE)
+_EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_EMOJI}", re.VERBOSE)
+_WHOLE_SCALED_NUMBER = re.compile(rf"{_SCALED_NUMBER} \Z", re.VERBOSE)
+# Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
-    rf"[`<&{{%/@#\\(+{_PICTURES}]|\d[\d,.-]+\d|[.:-]\w|[A-Z]\d|0x|{_PLACEHOLDER}"
+    rf"""
+    [`<&{{%/@#\\(+{_PICTURES}]
+  | \d[\d,.-]+\d
+  | [.:-]\w
+  | [A-Z]\d
+  | 0x
+  | {_PLACEHOLDER}
+    """,
+    re.VERBOSE,
 )
+_SPLIT = re.compile(f"({_PLACEHOLDER})")
+_RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 
 
 @dataclass(frozen=True)
@@ -65,73 +128,97 @@ class Masked:
     spans: tuple[str, ...]
 
     def fill(self, text: str) -> str:
-        """Put the spans into a text that has placeholders; letters and digits beside one are set apart from its own."""
-        stands_for, filled = dict(zip(PLACEHOLDERS, self.spans, strict=False)), ""
-        for place, piece in enumerate(re.split(f"({_PLACEHOLDER})", text)):
-            piece = stands_for.get(piece, "") if place % 2 else piece
-            filled += f" {piece}" if _RUN_TOGETHER.match(filled[-1:] + piece[:1]) else piece
+        """Put the spans into a text that has placeholders.
+
+        Letters and digits beside a span are set apart from its own by a space. A placeholder that
+        stands for nothing is left out.
+        """
+        stands_for = dict(zip(PLACEHOLDERS, self.spans, strict=False))
+        filled = ""
+        for piece in _SPLIT.split(text):
+            written = stands_for.get(piece, "") if piece in PLACEHOLDERS else piece
+            if _RUN_TOGETHER.match(filled[-1:] + written[:1]):
+                filled += " "
+            filled += written
         return filled
 
-    def kept(self, text: str) -> bool:
-        """Whether each of the placeholders stands in a text exactly once, and no other does."""
+    def intact_in(self, text: str) -> bool:
+        """Whether each of the placeholders stands exactly once in a text, and no other one does."""
         return sorted(re.findall(_PLACEHOLDER, text)) == list(PLACEHOLDERS[: len(self.spans)])
 
 
 def find(text: str, numbers: bool = False) -> list[str]:
     """The protected spans of a text, and its other numbers if asked for, in order."""
-    return _PATTERNS[numbers].findall(text) if numbers or _SUSPICIOUS.search(text) else []
+    if not numbers and _SUSPICIOUS.search(text) is None:
+        return []
+    return _pattern(numbers).findall(text)
 
 
 def mask(text: str, numbers: bool = False) -> Masked:
-    """Replace the spans of a text, and its other numbers if asked for, by placeholders; 600 million stands for 6亿.
+    """Replace the spans of a text, and its other numbers if asked for, by placeholders.
 
-    What there is no placeholder for stays, unless it is one itself.
+    The placeholder of 600 million stands for 6亿. What there is no placeholder for stays, unless it
+    is one itself.
     """
+    if not numbers and _SUSPICIOUS.search(text) is None:
+        return Masked(text, ())
     spans: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
         if len(spans) == len(PLACEHOLDERS):
             return "" if match[0] in PLACEHOLDERS else match[0]
+        placeholder = PLACEHOLDERS[len(spans)]
         spans.append(_in_chinese(match[0]))
-        return PLACEHOLDERS[len(spans) - 1]
+        return placeholder
 
-    return Masked(
-        _PATTERNS[numbers].sub(hide, text) if numbers or _SUSPICIOUS.search(text) else text,
-        tuple(spans),
-    )
-
-
-def _in_chinese(span: str) -> str:
-    """600 million as 6亿; others as they are."""
-    if re.fullmatch(_SCALED, span) is None:
-        return span
-    value = english(span)[0].values[0]
-    unit, zeros = next(
-        ((unit, zeros) for unit, zeros in _SCALES.items() if value >= 10**zeros), ("", 0)
-    )
-    return f"{value.scaleb(-zeros).normalize():f}{unit}"
+    masked = _pattern(numbers).sub(hide, text)
+    return Masked(masked, tuple(spans))
 
 
 def mask_pair(src: str, tgt: str, first: int, numbers: bool = False) -> tuple[str, str] | None:
-    """Replace what stands once on each side, in both alike, numbered from `first` on. None: there is nothing."""
-    ours = Counter(find(src, numbers))
-    theirs = Counter(find(tgt, numbers)) if ours else ours
-    shared = [span for span, count in ours.items() if count == theirs[span] == 1]
+    """Replace what stands once on each side by the same placeholder on both; None if nothing does.
+
+    The placeholders are numbered from `first` on.
+    """
+    src_counts = Counter(find(src, numbers))
+    if not src_counts:
+        return None
+    tgt_counts = Counter(find(tgt, numbers))
+    shared = [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
     if not shared:
         return None
-    number = {
-        span: (first + i) % len(PLACEHOLDERS) for i, span in enumerate(shared[: len(PLACEHOLDERS)])
-    }
+    placeholders: dict[str, str] = {}
+    for number, span in enumerate(shared[: len(PLACEHOLDERS)], first):
+        placeholders[span] = PLACEHOLDERS[number % len(PLACEHOLDERS)]
 
     def hide(match: re.Match[str]) -> str:
-        return PLACEHOLDERS[number[match[0]]] if match[0] in number else match[0]
+        return placeholders.get(match[0], match[0])
 
-    return _PATTERNS[numbers].sub(hide, src), _PATTERNS[numbers].sub(hide, tgt)
+    pattern = _pattern(numbers)
+    return pattern.sub(hide, src), pattern.sub(hide, tgt)
 
 
 def lost(source: str, translation: str) -> list[str]:
-    """The spans of a source that its translation does not have as often, in order; numbers may be written otherwise."""
-    missing = Counter(_EXACT.findall(source) if _SUSPICIOUS.search(source) else ())
-    for span in missing:
-        missing[span] -= translation.count(span)
-    return [span for span, count in missing.items() if count > 0]
+    """The spans of a source that its translation does not have as often, in order.
+
+    Long numbers are not among them: they may be written otherwise.
+    """
+    if _SUSPICIOUS.search(source) is None:
+        return []
+    counts = Counter(_EXACT_SPAN.findall(source))
+    return [span for span, count in counts.items() if translation.count(span) < count]
+
+
+def _pattern(numbers: bool) -> re.Pattern[str]:
+    return _SPAN_OR_NUMBER if numbers else _SPAN
+
+
+def _in_chinese(span: str) -> str:
+    """600 million as 6亿; other spans as they are."""
+    if _WHOLE_SCALED_NUMBER.match(span) is None:
+        return span
+    value = english(span)[0].values[0]
+    for scale, zeros in _CHINESE_SCALES.items():
+        if value >= 10**zeros:
+            return f"{value.scaleb(-zeros).normalize():f}{scale}"
+    return f"{value.normalize():f}"

@@ -1,45 +1,74 @@
 """Chinese punctuation and spacing: repair and lint of one line, by any writer.
 
-The rules are those of GB/T 15834-2011 (punctuation) and of the W3C's Requirements for Chinese Text Layout: full-width
-marks in Chinese context, paired quotation marks, …… and ——, no spaces between Han characters or beside full-width
-marks. Latin phrases, numbers and whatever a machine reads keep their own. Nothing but punctuation and spaces changes.
+The rules are those of GB/T 15834-2011 (punctuation) and of the W3C's Requirements for Chinese Text
+Layout: full-width marks in Chinese context, paired quotation marks, …… and ——, no spaces between
+Han characters or beside full-width marks. Latin phrases, numbers and whatever a machine reads keep
+their own. Nothing but punctuation and spaces changes.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nmt.text.scripts import is_traditional
 from nmt.text.spans import CHINESE, HAN, PATTERN
 
 Spacing = Literal["keep", "none", "space"]
 
-_OPENS, _CLOSES, _STOPS = "（《〈【「『", "）》〉】」』", "，。；：？！、"
-_BEFORE, _AFTER = f"{HAN}{_OPENS}“‘", f"{HAN}{_CLOSES}”’"  # what Chinese may begin and end with
+# --- characters ---
+
+_OPENS = "（《〈【「『"
+_CLOSES = "）》〉】」』"
+_STOPS = "，。；：？！、"
+_FIRST = f"{HAN}{_OPENS}“‘"  # what Chinese may begin with
+_LAST = f"{HAN}{_CLOSES}”’"  # and end with
+_MARKS = f"{_STOPS}{_OPENS}{_CLOSES}"  # which hold their own white space
 _GAPS = frozenset(" \t\xa0\u3000")
 _GAP = f"[{''.join(sorted(_GAPS))}]"
-_WORD, _SIGN = "\ue000", "\ue001"  # stand for protected spans while the rest is mended
+_FULL_WIDTH = str.maketrans(",;:?!", "，；：？！")
+# These stand for protected spans while the rest is repaired: the first for one that begins and ends
+# like a word, the second for any other.
+_WORD = "\ue000"
+_SIGN = "\ue001"
 
-# What is never touched inside, and is no Chinese context outside.
-_PROTECTED = re.compile(
-    rf"{PATTERN}"
-    r"|(?<!\d)\d+(?:[.,:/]\d+)+"  # decimals, thousands, times, ratios, versions, dates
-    r"|(?a:\b(?:[A-Za-z]\.){2,})"  # U.S.
-    r"|(?<![A-Za-z\d])[:;=][’'-]?[)(DPp3|\\](?!\w)|(?<!\S)<3(?!\w)|\^[_.-]?\^"  # emoticons
-    rf"|!=|\?\?=|::|:=|[{_WORD}{_SIGN}]"  # operators, and our own marks
-)
-_PROTECTABLE = re.compile(
-    f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]"
-)  # one of these is in every protected span
+_HAS_HAN = re.compile(f"[{HAN}]")
+_IS_CHINESE = re.compile(f"[{CHINESE}]")
+_LETTER = re.compile(r"\w")
 _ABBREVIATION = re.compile(
     r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$"
 )
-_HAS_HAN = re.compile(f"[{HAN}]")
-_IS_CHINESE = re.compile(f"[{CHINESE}]")
-# Without any of these there is nothing to mend.
-_SUSPICIOUS = re.compile("[,;:?!.()\"'\\s\u3000・•‧–-]|(?<!…)…(?!…)|。{3}|<<|(?<!—)—(?!—)")
-_FULL = str.maketrans(",;:?!", "，；：？！")
+# Without any of these there is nothing to repair.
+_SUSPICIOUS = re.compile(
+    r"""
+    [,;:?!.()"'\s\u3000・•‧–-]
+  | (?<!…)…(?!…)
+  | 。{3}
+  | <<
+  | (?<!—)—(?!—)
+    """,
+    re.VERBOSE,
+)
+# What is never touched inside, and is no Chinese context outside.
+_PROTECTED = re.compile(
+    rf"""
+    {PATTERN}
+  | (?<!\d) \d+ (?: [.,:/]\d+ )+                            # 3.14, 3,000, 10:30, 2026/11/21
+  | (?a: \b (?: [A-Za-z]\. ){{2,}} )                          # U.S.
+  | (?<![A-Za-z\d]) [:;=] [’'-]? [)(DPp3|\\] (?!\w)         # :-) ;D
+  | (?<!\S) <3 (?!\w)
+  | \^ [_.-]? \^                                            # ^_^
+  | != | \?\?= | :: | :=                                    # operators
+  | [{_WORD}{_SIGN}]
+    """,
+    re.VERBOSE,
+)
+_PROTECTABLE = re.compile(
+    f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]"
+)  # every protected span has one of these
+
+
+# --- what callers use ---
 
 
 @dataclass(frozen=True)
@@ -48,55 +77,63 @@ class Finding:
 
     column: int  # of the first character, counted from 1
     found: str
-    mend: str
+    fix: str
 
     def __str__(self) -> str:
-        if not self.found.strip():
-            what = "space" if self.found else "nothing"
-            return f"{self.column}: {what} where Chinese has {repr(self.mend) if self.mend else 'none'}"
-        return f"{self.column}: {self.found!r} in Chinese text, write {self.mend!r}"
+        if self.found.strip():
+            return f"{self.column}: {self.found!r} in Chinese text, write {self.fix!r}"
+        found = "space" if self.found else "nothing"
+        fix = repr(self.fix) if self.fix else "none"
+        return f"{self.column}: {found} where Chinese has {fix}"
 
 
 def repair(text: str, spacing: Spacing = "keep") -> str:
     """One line as the standards want it; a line without Han characters stays as it is.
 
-    `spacing` is what stands between Han and Latin letters or digits: what is there, nothing, or a space. To repair
-    twice is to repair once.
+    `spacing` is what stands between Han and Latin letters or digits: what is there, nothing, or a
+    space. To repair twice is to repair once.
     """
-    if _HAS_HAN.search(text) is None or (spacing == "keep" and _SUSPICIOUS.search(text) is None):
+    if _HAS_HAN.search(text) is None:
+        return text
+    if spacing == "keep" and _SUSPICIOUS.search(text) is None:
         return text
     spans: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
-        spans.append(match[0])
-        return _WORD if match[0][0].isalnum() and match[0][-1].isalnum() else _SIGN
+        span = match[0]
+        spans.append(span)
+        return _WORD if span[0].isalnum() and span[-1].isalnum() else _SIGN
 
     line = _PROTECTED.sub(hide, text) if _PROTECTABLE.search(text) else text
-    while (
-        mended := _mended(line, spacing)
-    ) != line:  # every change makes marks wider or spaces fewer: it ends
-        line = mended
+    before = ""
+    while line != before:  # every change makes marks wider or spaces fewer: this ends
+        before = line
+        line = _repair_once(line, spacing)
+    if not spans:
+        return line
     hidden = iter(spans)
-    return re.sub(f"[{_WORD}{_SIGN}]", lambda _: next(hidden), line) if spans else line
+    return re.sub(f"[{_WORD}{_SIGN}]", lambda _: next(hidden), line)
 
 
 def check(text: str, spacing: Spacing = "keep") -> list[Finding]:
     """The places that `repair` would change, in order."""
     repaired = repair(text, spacing)
+    if repaired == text:
+        return []
     findings: list[Finding] = []
-    at = to = 0
-    while repaired != text and (at < len(text) or to < len(repaired)):
-        end, new_end = (
-            _next_letter(text, at),
-            _next_letter(repaired, to),
-        )  # letters are the same on both sides
-        if text[at:end] != repaired[to:new_end]:
-            findings.append(Finding(at + 1, text[at:end], repaired[to:new_end]))
-        at, to = end + 1, new_end + 1
+    start = 0
+    new_start = 0
+    while start < len(text) or new_start < len(repaired):
+        # The letters are the same in both: what stands before the next one is compared.
+        end = _next_letter(text, start)
+        new_end = _next_letter(repaired, new_start)
+        found = text[start:end]
+        fix = repaired[new_start:new_end]
+        if found != fix:
+            findings.append(Finding(start + 1, found, fix))
+        start = end + 1
+        new_start = new_end + 1
     return findings
-
-
-_LETTER = re.compile(r"\w")
 
 
 def _next_letter(text: str, start: int) -> int:
@@ -104,16 +141,151 @@ def _next_letter(text: str, start: int) -> int:
     return found.start() if found else len(text)
 
 
-def _mended(line: str, spacing: Spacing) -> str:
-    found = _characters(line)
-    for marks, (pattern, replacement) in _MARKED_RULES:
-        if not marks.isdisjoint(found):
-            line = pattern.sub(replacement, line)
-            found = _characters(line)
-    if '"' in found:
-        line = _quotes(line)
-    if not _GAPS.isdisjoint(found):
-        line = _SPACES.sub("", line)
+# --- what rules write ---
+
+
+def _full_width(match: re.Match[str]) -> str:
+    return match[1].translate(_FULL_WIDTH)
+
+
+def _full_stop(match: re.Match[str]) -> str:
+    """A full stop after a Latin word or a number, unless it belongs to that: `Dr. 王`, `1. 你好`."""
+    before = match.string[: match.start()]
+    if _ABBREVIATION.search(before) or before.strip().isdecimal():
+        return match[0]
+    return "。"
+
+
+def _final_mark(match: re.Match[str]) -> str:
+    """The mark at the end of a line: full-width if its sentence is Chinese."""
+    before = match.string[: match.start()]
+    sentence_start = max(map(before.rfind, "。？！")) + 1
+    if _HAS_HAN.search(before, sentence_start) is None:
+        return match[0]
+    if match[1] != ".":
+        return match[1].translate(_FULL_WIDTH)
+    return match[0] if _ABBREVIATION.search(before) else "。"
+
+
+def _bracket(match: re.Match[str]) -> str:
+    """（） around Chinese and where they touch it; (Latin) between spaces is a style of its own."""
+    beside = match.start() - 1 if match.start() else match.end()
+    if _HAS_HAN.search(match[1]) is None and _IS_CHINESE.match(match.string, beside) is None:
+        return match[0]
+    return f"（{match[1].strip()}）"
+
+
+def _half_bracket(match: re.Match[str]) -> str:
+    return f"（{match[1] or match[2] or ''}）"
+
+
+# --- the rules ---
+
+
+class Rule(NamedTuple):
+    """What one kind of mark becomes in Chinese."""
+
+    marks: frozenset[str]  # a line without any of these is not searched: most lines need few rules
+    pattern: re.Pattern[str]
+    replacement: str | Callable[[re.Match[str]], str]
+
+
+def _rule(marks: str, pattern: str, replacement: str | Callable[[re.Match[str]], str]) -> Rule:
+    return Rule(frozenset(marks), re.compile(pattern, re.VERBOSE), replacement)
+
+
+# In the order in which they are applied.
+_RULES = (
+    # 等等... → 等等……
+    _rule(
+        ".…",
+        rf"""
+        (?<= [{CHINESE}] ) (?: \.{{3,}} | 。{{3,}} | (?<!…)…(?!…) )
+      | (?: \.{{3,}} | (?<!…)…(?!…) ) (?= [{_FIRST}] )
+        """,
+        "……",
+    ),
+    # 一神教--犹太教 → 一神教——犹太教
+    _rule(
+        "-",
+        rf"""
+        (?<= [{_LAST}] ) {_GAP}* --+ {_GAP}*
+      | {_GAP}* --+ {_GAP}* (?= [{_FIRST}] )
+        """,
+        "——",
+    ),
+    # 一神教 — 犹太教 → 一神教——犹太教
+    _rule(
+        "–—",
+        rf"""
+        (?<= [{_LAST}] ) {_GAP}+ [–—] {_GAP}+
+      | {_GAP}+ [–—] {_GAP}+ (?= [{_FIRST}] )
+        """,
+        "——",
+    ),
+    # 汤姆・克鲁斯 → 汤姆·克鲁斯
+    _rule("・•‧", rf"(?<= [{HAN}] ) {_GAP}* [・•‧] {_GAP}* (?= [{HAN}] )", "·"),
+    # 读<<红楼梦>> → 读《红楼梦》
+    _rule("<", rf"(?<!<) << ( [^<>]* [{HAN}] [^<>]* ) >> (?!>)", r"《\1》"),
+    # 北京(首都)很大 → 北京（首都）很大
+    _rule("(", r"\( ( [^()（）]* ) \)", _bracket),
+    # 他（是医生)走了 → 他（是医生）走了
+    _rule(
+        "()",
+        r"""
+        （ ( [^()（）]* ) \)
+      | \( ( [^()（）]* ) ）
+        """,
+        _half_bracket,
+    ),
+    # 你好 , 世界 → 你好， 世界
+    _rule(",;:?!", rf"(?<= [{_LAST}{_STOPS}…—] ) {_GAP}* ( [,;:?!]+ )", _full_width),
+    # Tom: 你好 → Tom： 你好
+    _rule(",;:?!", rf"( [,;:?!]+ ) (?= {_GAP}* [{_FIRST}] )", _full_width),
+    # 他走了. → 他走了。
+    _rule(".", rf"(?<= [{_LAST}] ) {_GAP}* \. (?! [.A-Za-z\d] )", "。"),
+    # 他在 London. 她在 Paris → 他在 London。 她在 Paris
+    _rule(".", rf"(?<= [A-Za-z\d%{_WORD}{_SIGN}] ) \. (?= {_GAP}+ [{_FIRST}] )", _full_stop),
+    # 你去过 Paris? → 你去过 Paris？
+    _rule(".?!", r"""(?<! [.?!\s] ) ( \. | [?!]+ ) (?= [\s"”’）]* $ )""", _final_mark),
+    # '好'字 → ‘好’字
+    _rule("'", rf"(?<! [A-Za-z\d] ) ' ( [^']* [{HAN}] [^']* ) ' (?! [A-Za-z\d] )", r"‘\1’"),
+)
+_NEEDLESS_SPACE = re.compile(
+    rf"""
+    (?<= [{HAN}] ) {_GAP}+ (?= [{HAN}] )                # 我 喜欢
+  | {_GAP}+ (?= [{_MARKS}] )                            # 你好 ，
+  | (?<= [{_MARKS}] ) {_GAP}+ (?! {_GAP} | $ )          # ， 世界
+  | (?<= [{HAN}] ) {_GAP}+ (?= [“‘] [{HAN}《] )          # 说 “好
+  | (?<= [{HAN}。！？…》] [”’] ) {_GAP}+ (?= [{HAN}] )   # 好” 了
+  | (?<= [“‘] ) {_GAP}+ (?= [{HAN}] )                   # “ 好
+  | (?<= [{HAN}] ) {_GAP}+ (?= [”’] )                   # 好 ”
+  | {_GAP}+ (?= —— | …… )                               # 好 ——
+  | (?<= —— ) {_GAP}+ (?! {_GAP} | $ )                  # —— 好
+  | (?<= …… ) {_GAP}+ (?= [{HAN}] )                     # …… 好
+    """,
+    re.VERBOSE,
+)
+_BETWEEN_SCRIPTS = re.compile(
+    rf"""
+    (?<= [{HAN}] ) {_GAP}* (?= [A-Za-z\d{_WORD}] )       # 用Python
+  | (?<= [A-Za-z\d%{_WORD}] ) {_GAP}* (?= [{HAN}] )      # 3写
+    """,
+    re.VERBOSE,
+)
+
+
+def _repair_once(line: str, spacing: Spacing) -> str:
+    """Apply every rule once, then the quotation marks and the spaces."""
+    characters = _characters(line)
+    for rule in _RULES:
+        if not rule.marks.isdisjoint(characters):
+            line = rule.pattern.sub(rule.replacement, line)
+            characters = _characters(line)
+    if '"' in characters:
+        line = _paired_quotes(line)
+    if not _GAPS.isdisjoint(characters):
+        line = _NEEDLESS_SPACE.sub("", line)
     if spacing != "keep":
         line = _BETWEEN_SCRIPTS.sub("" if spacing == "none" else " ", line)
     return line
@@ -121,100 +293,46 @@ def _mended(line: str, spacing: Spacing) -> str:
 
 def _characters(line: str) -> set[str]:
     """The characters of a line, and … where 。。。 stands for it."""
-    return {*line, "…"} if "。。。" in line else set(line)
+    characters = set(line)
+    if "。。。" in line:
+        characters.add("…")
+    return characters
 
 
-def _full(match: re.Match[str]) -> str:
-    return match[1].translate(_FULL)
+# --- quotation marks ---
 
 
-def _stop(match: re.Match[str]) -> str:
-    """A full stop after a Latin word or a number, unless it belongs to that: `Dr. 王`, `1. 你好`."""
-    before = match.string[: match.start()]
-    return match[0] if _ABBREVIATION.search(before) or before.strip().isdecimal() else "。"
+def _paired_quotes(line: str) -> str:
+    """Straight quotation marks as “ and ” in turn, in Traditional Chinese as 「 and 」.
 
-
-def _last(match: re.Match[str]) -> str:
-    """The mark at the end of a line: full-width if its sentence is Chinese."""
-    before = match.string[: match.start()]
-    if _HAS_HAN.search(before, max(map(before.rfind, "。？！")) + 1) is None:
-        return match[0]
-    if match[1] != ".":
-        return match[1].translate(_FULL)
-    return match[0] if _ABBREVIATION.search(before) else "。"
-
-
-def _bracket(match: re.Match[str]) -> str:
-    """（） around Chinese, and where they touch it; (Latin) set off by spaces is a style of its own."""
-    beside = match.start() - 1 if match.start() else match.end()
-    if _HAS_HAN.search(match[1]) is None and _IS_CHINESE.match(match.string, beside) is None:
-        return match[0]
-    return f"（{match[1].strip()}）"
-
-
-def _quotes(line: str) -> str:
-    """Straight quotation marks as “ and ”, in turn, if they come out even; those that touch no Chinese stay.
-
-    In Traditional Chinese they are 「 and 」.
+    An odd number of them stays, and so do those that touch no Chinese.
     """
-    places = [
-        m.start()
-        for m in re.finditer('["“”]', line)
-        if line[m.start()] != '"' or not _inches(line, m.start())
-    ]
+    places: list[int] = []
+    for quote in re.finditer('["“”]', line):
+        if not _is_inches(line, quote.start()):
+            places.append(quote.start())
     if len(places) % 2:
         return line
-    characters, marks = list(line), ("「", "」") if is_traditional(line) else ("“", "”")
+    opening, closing = ("「", "」") if is_traditional(line) else ("“", "”")
+    characters = list(line)
     for start, end in zip(places[::2], places[1::2], strict=True):
-        if characters[start] in '"“' and characters[end] in '"”' and _is_chinese(line, start, end):
-            characters[start], characters[end] = marks
+        may_open = characters[start] in '"“'
+        may_close = characters[end] in '"”'
+        if may_open and may_close and _quotes_chinese(line, start, end):
+            characters[start] = opening
+            characters[end] = closing
     return "".join(characters)
 
 
-def _inches(line: str, place: int) -> bool:
-    return line[:place][-1:].isdigit() and line.count('"') % 2 == 1
+def _is_inches(line: str, place: int) -> bool:
+    """Whether a mark is the sign for inches: it follows a digit, and is odd."""
+    return line[place] == '"' and line[:place][-1:].isdigit() and line.count('"') % 2 == 1
 
 
-def _is_chinese(line: str, start: int, end: int) -> bool:
+def _quotes_chinese(line: str, start: int, end: int) -> bool:
+    """Whether there is Chinese between two marks, or beside one of them."""
     if _HAS_HAN.search(line, start, end):
         return True
-    beside = line[:start].rstrip()[-1:] + line[end + 1 :].lstrip()[:1]
-    return any(mark in _STOPS or _HAS_HAN.match(mark) for mark in beside)
-
-
-_RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (
-        re.compile(
-            rf"(?<=[{CHINESE}])(?:\.{{3,}}|。{{3,}}|(?<!…)…(?!…))|(?:\.{{3,}}|(?<!…)…(?!…))(?=[{_BEFORE}])"
-        ),
-        "……",
-    ),
-    (re.compile(rf"(?<=[{_AFTER}]){_GAP}*--+{_GAP}*|{_GAP}*--+{_GAP}*(?=[{_BEFORE}])"), "——"),
-    (re.compile(rf"(?<=[{_AFTER}]){_GAP}+[–—]{_GAP}+|{_GAP}+[–—]{_GAP}+(?=[{_BEFORE}])"), "——"),
-    (re.compile(rf"(?<=[{HAN}]){_GAP}*[・•‧]{_GAP}*(?=[{HAN}])"), "·"),
-    (re.compile(rf"(?<!<)<<([^<>]*[{HAN}][^<>]*)>>(?!>)"), r"《\1》"),
-    (re.compile(r"\(([^()（）]*)\)"), _bracket),
-    (
-        re.compile(r"（([^()（）]*)\)|\(([^()（）]*)）"),
-        lambda match: f"（{match[1] or match[2] or ''}）",
-    ),
-    (re.compile(rf"(?<=[{_AFTER}{_STOPS}…—]){_GAP}*([,;:?!]+)"), _full),
-    (re.compile(rf"([,;:?!]+)(?={_GAP}*[{_BEFORE}])"), _full),
-    (re.compile(rf"(?<=[{_AFTER}]){_GAP}*\.(?![.A-Za-z\d])"), "。"),
-    (re.compile(rf"(?<=[A-Za-z\d%{_WORD}{_SIGN}])\.(?={_GAP}+[{_BEFORE}])"), _stop),
-    (re.compile(r"(?<![.?!\s])(\.|[?!]+)(?=[\s\"”’）]*$)"), _last),
-    (re.compile(rf"(?<![A-Za-z\d])'([^']*[{HAN}][^']*)'(?![A-Za-z\d])"), r"‘\1’"),
-)
-# Beside each rule the characters without which it has nothing to do: most lines need few of the rules.
-_MARKS = (".…", "-", "–—", "・•‧", "<", "(", "()", ",;:?!", ",;:?!", ".", ".", ".?!", "'")
-_MARKED_RULES = tuple(zip(map(frozenset, _MARKS), _RULES, strict=True))
-_SPACES = re.compile(
-    rf"(?<=[{HAN}]){_GAP}+(?=[{HAN}])"
-    rf"|{_GAP}+(?=[{_STOPS}{_OPENS}{_CLOSES}])|(?<=[{_STOPS}{_OPENS}{_CLOSES}]){_GAP}+(?!{_GAP}|$)"
-    rf"|(?<=[{HAN}]){_GAP}+(?=[“‘][{HAN}《])|(?<=[{HAN}。！？…》][”’]){_GAP}+(?=[{HAN}])"
-    rf"|(?<=[“‘]){_GAP}+(?=[{HAN}])|(?<=[{HAN}]){_GAP}+(?=[”’])"
-    rf"|{_GAP}+(?=——|……)|(?<=——){_GAP}+(?!{_GAP}|$)|(?<=……){_GAP}+(?=[{HAN}])"
-)
-_BETWEEN_SCRIPTS = re.compile(
-    rf"(?<=[{HAN}]){_GAP}*(?=[A-Za-z\d{_WORD}])|(?<=[A-Za-z\d%{_WORD}]){_GAP}*(?=[{HAN}])"
-)
+    before = line[:start].rstrip()[-1:]
+    after = line[end + 1 :].lstrip()[:1]
+    return any(mark in _STOPS or _HAS_HAN.match(mark) for mark in before + after)

@@ -1,7 +1,8 @@
-"""Tokens ↔ ids: PAD 0, UNK 1, BOS 2, EOS 3, then tokens by falling frequency, ties in code-point order.
+"""Tokens ↔ ids: PAD 0, UNK 1, BOS 2, EOS 3, then tokens by falling frequency.
 
-A word outside the vocabulary can be *spelled*: its characters carry marks for where they stand in the word,
-the mixed word/character model of Wu et al. (2016, §4.2), so that a name or a number survives.
+Tokens that are equally frequent stand in code-point order. A word outside the vocabulary can be
+*spelled*: its characters carry marks for where they stand in the word, the mixed word/character
+model of Wu et al. (2016, §4.2), so that a name or a number survives.
 """
 
 import hashlib
@@ -18,27 +19,31 @@ from nmt.text.spans import PLACEHOLDERS
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>")
-BEGIN, MIDDLE, END = "<B>", "<M>", "<E>"
+BEGIN = "<B>"
+MIDDLE = "<M>"
+END = "<E>"
 _MARKS = (BEGIN, MIDDLE, END)
+
 Counts = Counter[str]
-Ranked = list[tuple[str, int]]
-# At most this share of a vocabulary is characters that spell; the rest is words.
-_SPELLING_SHARE = 0.25
-_REMEMBERED = 2**16  # spelled words
-_MEMORABLE = 50  # characters of a word that is worth remembering: a stranger's may have millions
+Ranked = list[tuple[str, int]]  # tokens and their counts
+
+_SPELLING_SHARE = 0.25  # of a vocabulary, at most, is characters that spell; the rest is words
 _NUMBER = re.compile(r"(?a:\d[\d.,:]*\d)")
+# Spelled words are remembered, but no words of millions of characters, as untrusted text may have.
+_REMEMBERED = 2**16  # words
+_LONGEST_REMEMBERED = 50  # characters
 
 
 class Vocab:
     """The tokens of one language, each with its count in train."""
 
     def __init__(self, tokens: Sequence[str], counts: Sequence[int]) -> None:
-        """`tokens` and `counts` are without the four specials, in the order of the ids that follow them."""
+        """`tokens` and `counts` are in the order of their ids, without the four specials."""
         self.tokens: tuple[str, ...] = (*SPECIALS, *tokens)
         self.counts: tuple[int, ...] = (0,) * len(SPECIALS) + tuple(counts)
         # Text that happens to read "<pad>" is a word like any other, not the special.
         self.ids: dict[str, int] = {token: i for i, token in enumerate(tokens, start=len(SPECIALS))}
-        self._rare = lru_cache(_REMEMBERED)(self._spelled)
+        self._remembered_ids = lru_cache(_REMEMBERED)(self._unlisted_ids)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -50,36 +55,44 @@ class Vocab:
 
     @cached_property
     def words(self) -> dict[str, int]:
-        """The ids of what a text can hold: text that happens to read "<B>x" is no marked character."""
+        """The ids of what a text can hold: text that reads "<B>x" is not a marked character."""
         return {token: i for token, i in self.ids.items() if not is_marked(token)}
 
     @cached_property
     def placeholders(self) -> list[int]:
-        """The ids of the placeholders of protected spans, in their order; none if it was made without them."""
-        return (
-            [self.ids[token] for token in PLACEHOLDERS]
-            if set(PLACEHOLDERS) <= self.ids.keys()
-            else []
-        )
+        """The ids of the placeholders of protected spans, in order; none if made without them."""
+        if not self.ids.keys() >= set(PLACEHOLDERS):
+            return []
+        return [self.ids[token] for token in PLACEHOLDERS]
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """Ids of tokens; a word that is not listed is spelled if the vocabulary spells, else UNK."""
+        """Ids of tokens; an unlisted word is spelled if the vocabulary spells, else UNK."""
         found = list(map(self.words.get, tokens))
         if None not in found:
             return cast(list[int], found)
         ids: list[int] = []
         for token, index in zip(tokens, found, strict=True):
-            spelled = self._rare if len(token) <= _MEMORABLE else self._spelled
-            ids += spelled(token) if index is None else (index,)
+            if index is not None:
+                ids.append(index)
+            elif len(token) <= _LONGEST_REMEMBERED:
+                ids += self._remembered_ids(token)
+            else:
+                ids += self._unlisted_ids(token)
         return ids
 
-    def _spelled(self, word: str) -> tuple[int, ...]:
-        return tuple(map(self._piece_id, spell(word))) if self.spells else (UNK,)
+    def _unlisted_ids(self, word: str) -> tuple[int, ...]:
+        if not self.spells:
+            return (UNK,)
+        return tuple(map(self._character_id, spell(word)))
 
-    def _piece_id(self, piece: str) -> int:
-        """The id of a character of a spelled word; where it is not listed for this place in a word, for another."""
-        variants = (piece, *(mark + piece[-1] for mark in ("", *_MARKS)))
-        return next((self.ids[variant] for variant in variants if variant in self.ids), UNK)
+    def _character_id(self, piece: str) -> int:
+        """The id of a character of a spelled word: with its mark, else with any other, else UNK."""
+        character = piece[-1]
+        variants = (piece, character, BEGIN + character, MIDDLE + character, END + character)
+        for variant in variants:
+            if variant in self.ids:
+                return self.ids[variant]
+        return UNK
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tokens of ids, spelled words joined, PAD, BOS and EOS left out."""
@@ -91,19 +104,18 @@ class Vocab:
 
     def save(self, path: Path) -> None:
         """Write one `token<TAB>count` a line."""
-        lines = (
-            f"{token}\t{count}\n" for token, count in zip(self.tokens, self.counts, strict=True)
-        )
-        write_text(path, "".join(lines))
+        listed = zip(self.tokens, self.counts, strict=True)
+        write_text(path, "".join(f"{token}\t{count}\n" for token, count in listed))
 
     @classmethod
     def load(cls, path: Path) -> "Vocab":
         """Read what `save` wrote. Raises ModelError naming file and line."""
-        counts: dict[str, int] = {}
         specials: list[str] = []
+        counts: dict[str, int] = {}
         for number, line in enumerate(_whole_lines(path), start=1):
             token, _, count = line.partition("\t")
-            if not (token and count.isascii() and count.isdigit() and len(count) < 20):
+            is_count = count.isascii() and count.isdigit() and len(count) < 20
+            if not token or not is_count:
                 raise _damaged(path, number, "not of the form token<TAB>count")
             if number <= len(SPECIALS):
                 specials.append(token)
@@ -118,12 +130,13 @@ class Vocab:
 
 def _whole_lines(path: Path) -> list[str]:
     try:
-        *lines, rest = read_bytes(path).decode().split("\n")
+        text = read_bytes(path).decode()
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; run nmt build-vocab") from None
     except UnicodeDecodeError as error:
         number = error.object.count(b"\n", 0, error.start) + 1
         raise _damaged(path, number, f"byte {error.start} of the file is not UTF-8") from None
+    *lines, rest = text.split("\n")
     if rest:
         raise _damaged(path, len(lines) + 1, "the line is cut off")
     return lines
@@ -133,6 +146,9 @@ def _damaged(path: Path, line: int, what: str) -> ModelError:
     return ModelError(f"{path}:{line}: {what}; run nmt build-vocab again")
 
 
+# --- spelling ---
+
+
 def is_marked(token: str) -> bool:
     """Whether a token is a character of a spelled word."""
     return len(token) == 4 and token.startswith(_MARKS)
@@ -140,73 +156,100 @@ def is_marked(token: str) -> bool:
 
 def spell(word: str) -> list[str]:
     """A word as marked characters: `Bob` → `<B>B <M>o <E>b`; one character needs no mark."""
-    return (
-        [BEGIN + word[0], *(MIDDLE + c for c in word[1:-1]), END + word[-1]]
-        if len(word) > 1
-        else [word]
-    )
+    if len(word) < 2:
+        return [word]
+    middle = [MIDDLE + character for character in word[1:-1]]
+    return [BEGIN + word[0], *middle, END + word[-1]]
 
 
 def join_spelled(tokens: Iterable[str]) -> list[str]:
-    """Undo `spell`. A model may break the marks' order; its characters are then joined as far as they go."""
+    """Undo `spell`; where a model breaks the order of marks, join as far as they go."""
     words: list[str] = []
-    spelling = False
+    in_word = False
     for token in tokens:
         marked = is_marked(token)
-        if spelling and marked and not token.startswith(BEGIN):
-            words[-1] += token[3]
+        written = token[3] if marked else token
+        if in_word and marked and not token.startswith(BEGIN):
+            words[-1] += written
         else:
-            words.append(token[3] if marked else token)
-        spelling = marked and not token.startswith(END)
+            words.append(written)
+        in_word = marked and not token.startswith(END)
     return words
+
+
+# --- making a vocabulary ---
 
 
 def rank(counts: Counts, min_frequency: int) -> Ranked:
     """Tokens seen at least `min_frequency` times, by falling count, ties in code-point order."""
-    return sorted(
-        (item for item in counts.items() if item[1] >= min_frequency),
-        key=lambda item: (-item[1], item[0]),
-    )
+    frequent = [item for item in counts.items() if item[1] >= min_frequency]
+    return sorted(frequent, key=_by_rank)
+
+
+def _by_rank(item: tuple[str, int]) -> tuple[int, str]:
+    token, count = item
+    return -count, token
 
 
 def build_vocab(
     counts: Counts, size: int, min_frequency: int, spells: bool, reserved: Sequence[str] = ()
 ) -> Vocab:
-    """The vocabulary of at most `size` tokens (specials not counted) for token counts; `reserved` have places anyway.
+    """The vocabulary of at most `size` tokens for token counts; specials are not counted.
 
-    With `spells`, words that are too rare give their places to the marked characters that spell them, a quarter
-    of the places at the most: first a mark for each character, then its other marks. Numbers of two digits or more are
-    always spelled, so that all are learned in the same way.
+    Each of `reserved` has a place in any case, whatever its count.
+
+    With `spells`, words that are too rare give their places to the marked characters that spell
+    them, a quarter of the places at the most: first a mark for each character, then its other
+    marks. Numbers of two digits or more are always spelled, so that all are learned in the same
+    way.
     """
-    always = [(token, counts[token]) for token in reserved]
-    counts = Counter({token: count for token, count in counts.items() if token not in reserved})
-    size = max(0, size - len(always))
-    ranked = [
-        (token, count) for token, count in rank(counts, min_frequency) if not is_marked(token)
-    ]
+    free_counts = counts.copy()
+    for token in reserved:
+        del free_counts[token]
+    free_places = max(0, size - len(reserved))
+    words = [item for item in rank(free_counts, min_frequency) if not is_marked(item[0])]
     if spells:
-        ranked = [(token, count) for token, count in ranked if _NUMBER.fullmatch(token) is None]
-    words = ranked[:size]
-    if spells:
-        words = ranked[: size - min(len(_spelling(counts, words)), int(size * _SPELLING_SHARE))]
-        words += _spelling(counts, words)[: size - len(words)]
-    words = sorted([*words, *always], key=lambda item: (-item[1], item[0]))
-    return Vocab([token for token, _ in words], [count for _, count in words])
+        words = [item for item in words if _NUMBER.fullmatch(item[0]) is None]
+        listed = _with_spelling(free_counts, words, free_places)
+    else:
+        listed = words[:free_places]
+    listed += [(token, counts[token]) for token in reserved]
+    listed.sort(key=_by_rank)
+    return Vocab([token for token, _ in listed], [count for _, count in listed])
+
+
+def _with_spelling(counts: Counts, words: Ranked, places: int) -> Ranked:
+    """The first of the words, and in the other places characters that spell the rest."""
+    wanted = len(_spelling(counts, words[:places]))
+    most = int(places * _SPELLING_SHARE)
+    listed = words[: places - min(wanted, most)]
+    characters = _spelling(counts, listed)
+    return listed + characters[: places - len(listed)]
 
 
 def _spelling(counts: Counts, words: Ranked) -> Ranked:
-    """The characters that spell every word outside `words`: one mark of each, ranked, then the others, ranked."""
+    """The marked characters that spell every word outside `words`, with their counts.
+
+    First one mark of each character, ranked, then the others, ranked.
+    """
     known = {word for word, _ in words}
     characters: Counts = Counter()
     for word, count in counts.items():
-        if word not in known:
-            for character in spell(word):
-                characters[character] += count
-    first: Ranked = []
-    others: Ranked = []
-    covered = set(known)
+        if word in known:
+            continue
+        for character in spell(word):
+            characters[character] += count
+    first_marks: Ranked = []
+    other_marks: Ranked = []
+    covered = set(
+        known
+    )  # what has a place already: words of one character, and characters with some mark
     for piece, count in rank(characters, 1):
-        if piece not in known:
-            (others if piece[-1] in covered else first).append((piece, count))
+        if piece in known:
+            continue
+        if piece[-1] in covered:
+            other_marks.append((piece, count))
+        else:
+            first_marks.append((piece, count))
             covered.add(piece[-1])
-    return first + others
+    return first_marks + other_marks

@@ -1,4 +1,7 @@
-"""Several processes as one: torchrun in, sums out. A World of size 1 needs no torchrun, and nobody asks which it is."""
+"""Several processes, started by torchrun, train as one.
+
+A World of size 1 needs no torchrun, and no caller asks how many there are.
+"""
 
 import os
 from collections.abc import Iterator
@@ -12,22 +15,22 @@ from torch import Tensor, distributed, nn
 from nmt.errors import UserError
 from nmt.model.device import resolve_device
 
-_ANSWER_WITHIN = timedelta(
-    seconds=45
-)  # where all ranks do the same; while rank 0 works alone, the others wait longer
-_ALONE = timedelta(days=1)
+# Where all ranks do the same work, each answers soon; while rank 0 works alone, the others wait.
+_ANSWER_WITHIN = timedelta(seconds=45)
+_WAIT_FOR_RANK_0 = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class World:
-    """This process among all."""
+    """This process among all.
+
+    `group` holds the same processes, for exchanges in which nobody waits long.
+    """
 
     rank: int
     size: int
     device: torch.device
-    group: "distributed.ProcessGroup | None" = (
-        None  # the same processes, for exchanges in which no one waits for long
-    )
+    group: "distributed.ProcessGroup | None" = None
 
     @property
     def leads(self) -> bool:
@@ -39,20 +42,19 @@ class World:
         if self.size == 1:
             return
         gradients = [p.grad for p in model.parameters() if p.grad is not None]
-        flat = torch.cat([g.flatten() for g in gradients])
-        with _all_alive():
+        flat = torch.cat([gradient.flatten() for gradient in gradients])
+        with _naming_the_lost_process():
             distributed.all_reduce(flat, group=self.group)
-        for gradient, part in zip(
-            gradients, flat.split([g.numel() for g in gradients]), strict=True
-        ):
-            gradient.copy_(part.view_as(gradient))
+        sums = flat.split([gradient.numel() for gradient in gradients])
+        for gradient, summed in zip(gradients, sums, strict=True):
+            gradient.copy_(summed.view_as(gradient))
 
     def sum(self, value: float) -> float:
         """The sum of a number over all ranks."""
         if self.size == 1:
             return value
         total = torch.tensor(value, dtype=torch.float64, device=self.device)
-        with _all_alive():
+        with _naming_the_lost_process():
             distributed.all_reduce(total, group=self.group)
         return float(total)
 
@@ -61,63 +63,80 @@ class World:
         return self.sum(float(flag)) > 0
 
     def share(self, tensors: list[Tensor]) -> None:
-        """Give every rank rank 0's values, in place."""
-        if self.size > 1:
-            with _all_alive():
-                for tensor in tensors:
-                    distributed.broadcast(tensor, src=0)
+        """Give every rank the values of rank 0, in place."""
+        if self.size == 1:
+            return
+        with _naming_the_lost_process():
+            for tensor in tensors:
+                distributed.broadcast(tensor, src=0)
 
     def wait(self) -> None:
-        """Go on when all ranks are here; rank 0, which may have worked alone, is waited for however long it takes."""
-        if self.size > 1:
-            with _all_alive():
-                distributed.broadcast(torch.zeros((), device=self.device), src=0)
-                distributed.barrier(self.group)
-
-
-@contextmanager
-def _all_alive() -> Iterator[None]:
-    """Say what it means when an exchange fails. Raises UserError."""
-    try:
-        yield
-    except RuntimeError as error:
-        told = f"another process of this training has ended or does not answer ({str(error).splitlines()[0]})"
-        mend = "its own message says why; the same command resumes from the last checkpoint"
-        raise UserError(f"{told}; {mend}") from None
+        """Return when all ranks are here. Rank 0, which may work alone, can take its time."""
+        if self.size == 1:
+            return
+        with _naming_the_lost_process():
+            distributed.broadcast(torch.zeros((), device=self.device), src=0)
+            distributed.barrier(self.group)
 
 
 @contextmanager
 def world(device_name: str) -> Iterator[World]:
     """The processes that torchrun started (its environment variables say so), or this one alone."""
-    size, device, backend = (
-        int(os.environ.get("WORLD_SIZE", "1")),
-        resolve_device(device_name),
-        "gloo",
-    )
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    device = resolve_device(device_name)
     if size == 1:
         yield World(0, 1, device)
         return
+    backend = "gloo"
     if device.type == "cuda":
-        device, backend = torch.device("cuda", int(os.environ["LOCAL_RANK"])), "nccl"
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        backend = "nccl"
         torch.cuda.set_device(device)
-    from torch.distributed.distributed_c10d import PrefixStore  # not every build of torch has them
-    from torch.distributed.rendezvous import rendezvous
-
-    with _all_alive():
-        store, rank, _ = next(rendezvous("env://", timeout=_ALONE))
-        # On one machine, processes that torchrun starts again use the same store; in it they would find where the ones
-        # before them listened. Machines count for themselves, and get new stores.
-        attempt = (
-            os.environ["TORCHELASTIC_RESTART_COUNT"]
-            if os.environ.get("GROUP_WORLD_SIZE") == "1"
-            else ""
-        )
-        store = PrefixStore(attempt, store)
-        distributed.init_process_group(
-            backend, store=store, rank=rank, world_size=size, timeout=_ALONE
-        )
+    rank = _join(size, backend)
     try:
         group = distributed.new_group(timeout=_ANSWER_WITHIN)
         yield World(rank, size, device, group)
     finally:
         distributed.destroy_process_group()
+
+
+def _join(size: int, backend: str) -> int:
+    """Meet the other processes; returns this one's rank."""
+    # not every build of torch has these
+    from torch.distributed.distributed_c10d import PrefixStore
+    from torch.distributed.rendezvous import rendezvous
+
+    with _naming_the_lost_process():
+        store, rank, _ = next(rendezvous("env://", timeout=_WAIT_FOR_RANK_0))
+        distributed.init_process_group(
+            backend,
+            store=PrefixStore(_attempt(), store),
+            rank=rank,
+            world_size=size,
+            timeout=_WAIT_FOR_RANK_0,
+        )
+    return int(rank)
+
+
+def _attempt() -> str:
+    """A name for this attempt of torchrun.
+
+    On one machine the processes that torchrun restarts get the same store again, and would find in
+    it where the processes before them listened. Several machines count their restarts separately,
+    but get new stores.
+    """
+    if os.environ.get("GROUP_WORLD_SIZE") == "1":
+        return os.environ["TORCHELASTIC_RESTART_COUNT"]
+    return ""
+
+
+@contextmanager
+def _naming_the_lost_process() -> Iterator[None]:
+    """Say what it means when an exchange fails. Raises UserError."""
+    try:
+        yield
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        message = f"another process of this training has ended or does not answer ({reason})"
+        fix = "its own message says why; the same command resumes from the last checkpoint"
+        raise UserError(f"{message}; {fix}") from None

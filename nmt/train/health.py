@@ -1,42 +1,61 @@
-"""Whether training goes well, as a function of the updates alone: interruptions change nothing in it."""
+"""Whether training goes well: a function of its updates alone, so interruptions change nothing."""
 
 import math
 from dataclasses import dataclass, replace
 
 from nmt.train.update import Updated
 
-_BAD_IN_A_ROW = 5  # updates whose gradients are not finite, before training gives up
-_FAR = 1.0  # nats above the lowest mean loss: no noise of batches reaches so far
-_FAR_IN_A_ROW = 300  # updates
-_SHARE = 0.01  # of the newest update in the mean loss
-_HIGHEST = 5.0  # nats above the lowest that a single update counts for, so that an outlier is soon forgotten
+# Training gives up after so many updates in a row whose gradients are not finite.
+_MOST_BAD = 5
+# It also gives up after so many updates in a row whose mean loss is so many nats above the lowest
+# mean. The noise of batches does not reach so far.
+_MOST_FAR = 300
+_FAR = 1.0
+# The share of the newest update in the mean loss.
+_SHARE = 0.01
+# An update counts as at most so many nats above the lowest mean: an outlier is soon forgotten.
+_MOST_ABOVE = 5.0
 
 
 @dataclass(frozen=True)
 class Health:
-    """How the updates so far went."""
+    """How the updates so far went.
 
-    sound: int = 0  # the newest update with a finite gradient and no loss far above the lowest
-    bad: int = 0  # updates in a row whose gradients were not finite
-    far: int = 0  # updates in a row with a mean loss far above the lowest
-    loss: float | None = None  # mean of the last hundred or so
-    lowest: float | None = None  # that this mean has been
+    `sound` is the newest update with a finite gradient and a loss not far above the lowest; `bad`
+    and `far` count the updates in a row up to now whose gradients were not finite, and whose mean
+    loss was far above the lowest. `loss` is the mean of about a hundred updates, `lowest` its
+    lowest value.
+    """
+
+    sound: int = 0
+    bad: int = 0
+    far: int = 0
+    loss: float | None = None
+    lowest: float | None = None
 
     def after(self, update: int, updated: Updated, settling: bool) -> "Health":
-        """How they went with one more; `settling` forgives a gradient that is not finite."""
+        """The health after one more update; while `settling`, a gradient may be infinite."""
         if not (updated.applied and math.isfinite(updated.loss)):
             return self if settling else replace(self, bad=self.bad + 1)
         if self.loss is None or self.lowest is None:
             return Health(update, loss=updated.loss, lowest=updated.loss)
-        loss = self.loss + _SHARE * (min(updated.loss, self.lowest + _HIGHEST) - self.loss)
+        newest = min(updated.loss, self.lowest + _MOST_ABOVE)
+        loss = self.loss + _SHARE * (newest - self.loss)
         limit = self.lowest + _FAR
-        sound = update if max(updated.loss, loss) < limit else self.sound
-        return Health(sound, 0, self.far + 1 if loss > limit else 0, loss, min(loss, self.lowest))
+        is_sound = max(updated.loss, loss) < limit
+        return Health(
+            sound=update if is_sound else self.sound,
+            bad=0,
+            far=self.far + 1 if loss > limit else 0,
+            loss=loss,
+            lowest=min(loss, self.lowest),
+        )
 
     def fault(self, update: int) -> str | None:
-        """Why training is to end, if it is."""
-        if self.bad >= _BAD_IN_A_ROW:
+        """Why training has to end after this update, or None."""
+        if self.bad >= _MOST_BAD:
             return f"{self.bad} gradients in a row, up to update {update}, were not finite"
-        if self.far >= _FAR_IN_A_ROW:
-            return f"the loss has diverged: {self.loss:.2f} at update {update}, and it was {self.lowest:.2f} before"
+        if self.far >= _MOST_FAR:
+            now = f"{self.loss:.2f} at update {update}"
+            return f"the loss has diverged: {now}, and it was {self.lowest:.2f} before"
         return None

@@ -1,4 +1,4 @@
-"""Where training stands; with the weights and the optimizer's state, all that resuming needs."""
+"""How far training has come: what resuming needs besides the weights and the optimizer."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,18 +9,23 @@ from nmt.train.health import Health
 
 @dataclass(frozen=True)
 class Progress:
-    """After so many updates."""
+    """The state of a training after `update` updates.
+
+    `seconds` counts updating and validating; `best` names the checkpoint that scored best on dev,
+    and `since_best` counts the validations after it.
+    """
 
     update: int = 0
     position: Position = field(default_factory=Position)
     seconds: float = 0.0
-    best: str = ""  # the checkpoint that scored best
+    best: str = ""
     best_score: float | None = None
-    since_best: int = 0  # validations
+    since_best: int = 0
     health: Health = field(default_factory=Health)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Progress":
-        """Undo `asdict`."""
-        position, health = Position(**values["position"]), Health(**values.get("health", {}))
-        return cls(**values | {"position": position, "health": health})
+        """Undo `asdict`. Old checkpoints have no health."""
+        position = Position(**values["position"])
+        health = Health(**values.get("health", {}))
+        return cls(**{**values, "position": position, "health": health})

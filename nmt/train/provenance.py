@@ -1,4 +1,7 @@
-"""What a checkpoint comes from: program, settings, data. Equal origins make equal parameters on equal machines."""
+"""What a checkpoint was made from: program, settings, data.
+
+On equal machines equal provenance gives equal parameters.
+"""
 
 import hashlib
 import json
@@ -19,41 +22,43 @@ from nmt.run_dir import RunDir
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def origin(config: Config, run: RunDir) -> dict[str, Any]:
-    """Versions, seed, and fingerprints of the configuration, the encoded train text and the source code."""
-    settings = {key: value for key, value in dump(config).items() if key != "run_dir"}
-    python = platform.python_version()
-    versions = {
+def provenance(config: Config, run: RunDir) -> dict[str, Any]:
+    """Versions, seed, commit; fingerprints of the configuration, the train data and the source code.
+
+    The source code may differ from the commit, so it has a fingerprint too.
+    """
+    settings = dump(config)
+    del settings["run_dir"]
+    return {
         "nmt": __version__,
-        "python": python,
+        "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
-    }
-    return versions | {
         "seed": config.train.seed,
         "config": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
-        "data": _digest(run.store("train").iterdir()),
-        "source": _digest(
-            _PACKAGE.rglob("*.py")
-        ),  # differs from the commit's where there are changes of one's own
+        "data": _fingerprint(run.store("train").iterdir()),
+        "source": _fingerprint(_PACKAGE.rglob("*.py")),
         "git": _commit(_PACKAGE.parent / ".git"),
     }
 
 
-def _digest(files: Iterable[Path]) -> str:
-    return hashlib.sha256(
-        b"".join(bytes.fromhex(checksum(path)) for path in sorted(files))
-    ).hexdigest()
+def _fingerprint(files: Iterable[Path]) -> str:
+    checksums = b"".join(bytes.fromhex(checksum(path)) for path in sorted(files))
+    return hashlib.sha256(checksums).hexdigest()
 
 
 def _commit(git: Path) -> str | None:
-    """The commit that is checked out, where the package lies in a git repository."""
+    """The commit that is checked out, if the package lies in a git repository."""
     try:
         head = (git / "HEAD").read_text(encoding="utf-8").strip()
-        name = head.removeprefix("ref: ")
-        if name == head or (git / name).is_file():
-            return head if name == head else (git / name).read_text(encoding="utf-8").strip()
-        packed = (git / "packed-refs").read_text(encoding="utf-8").splitlines()
-        return next((line.split()[0] for line in packed if line.endswith(f" {name}")), None)
+        if not head.startswith("ref: "):
+            return head
+        branch = head.removeprefix("ref: ")
+        if (git / branch).is_file():
+            return (git / branch).read_text(encoding="utf-8").strip()
+        for line in (git / "packed-refs").read_text(encoding="utf-8").splitlines():
+            if line.endswith(f" {branch}"):
+                return line.split()[0]
     except OSError:
-        return None
+        pass
+    return None

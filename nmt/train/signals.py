@@ -1,4 +1,4 @@
-"""How signals end training: after the update under way, or at once."""
+"""How signals end training: after the current update, or at once."""
 
 import signal
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from types import FrameType
 
 from nmt.errors import Interrupted
 
-_WANTED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signals:
-    """What was received while they were `caught`: the number of a signal, or 0."""
+    """Signals as a number to ask for: `received` is the first signal that came, or 0."""
 
     def __init__(self) -> None:
         self.received = 0
@@ -19,16 +19,15 @@ class Signals:
     @contextmanager
     def caught(self) -> Iterator[None]:
         """Note the first SIGINT, SIGTERM or SIGHUP; raise Interrupted at the second."""
-        # nohup ignores SIGHUP, and means it
-        before = {
-            n: signal.signal(n, self._note)
-            for n in _WANTED
-            if signal.getsignal(n) is not signal.SIG_IGN
-        }
+        handlers_before = {}
+        for number in _CAUGHT:
+            if signal.getsignal(number) is signal.SIG_IGN:
+                continue  # nohup ignores SIGHUP, and means it
+            handlers_before[number] = signal.signal(number, self._note)
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in handlers_before.items():
                 signal.signal(number, handler)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,7 @@
-"""A batch that is too large for the memory, in parts. Shapes: B pairs, S source and T target positions."""
+"""A batch that is too large for the memory is computed in parts.
+
+Shapes: B pairs, S source and T target positions, n target tokens without padding.
+"""
 
 from collections.abc import Iterator
 
@@ -8,43 +11,54 @@ from nmt.corpus.batching import Batch
 from nmt.errors import UserError
 from nmt.text.vocab import PAD
 
-_SIGNS = (
-    "out of memory",
-    "not enough memory",
-    "can't allocate memory",
-)  # of GPUs, of CPUs on Windows and elsewhere
+# torch has an error class of its own for GPUs only. On CPUs the message holds one of these.
+_SIGNS = ("out of memory", "not enough memory", "can't allocate memory")
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether torch says with this error that there was no memory; it has a kind of error for GPUs only."""
-    return isinstance(error, torch.OutOfMemoryError) or any(sign in str(error) for sign in _SIGNS)
+    """Whether torch raised this error because there was not enough memory."""
+    if isinstance(error, torch.OutOfMemoryError):
+        return True
+    return any(sign in str(error) for sign in _SIGNS)
 
 
-class Room:
-    """How much is computed at a time: whole batches, until one of them proves too large for the memory."""
+class Splitter:
+    """Splits batches into parts, from when one of them is too large for the memory.
+
+    `capacity` is the most that is computed at a time: B times the longer of S and T, or None while
+    every batch has fitted.
+    """
 
     def __init__(self) -> None:
-        self.positions: int | None = None  # B times the longer of S and T
-        self._tried: tuple[int, int] = (0, 0)  # B, and the longer of S and T
+        self.capacity: int | None = None
+        self._rows_tried = 0
+        self._width_tried = 0
 
     def parts(self, batch: Batch) -> Iterator[Batch]:
-        """The batch, in as many parts as there have to be."""
-        pairs, width = len(batch.src), max(batch.src.shape[1], batch.tgt_out.shape[1])
-        size = pairs if self.positions is None else max(1, min(pairs, self.positions // width))
-        for start in range(0, pairs, size):
-            self._tried = (size, width)
-            yield batch if size == pairs else _rows(batch, slice(start, start + size))
+        """The batch, in as many parts as needed."""
+        pairs = len(batch.src)
+        width = max(batch.src.shape[1], batch.tgt_out.shape[1])
+        rows = pairs
+        if self.capacity is not None:
+            rows = max(1, min(pairs, self.capacity // width))
+        for start in range(0, pairs, rows):
+            self._rows_tried = rows
+            self._width_tried = width
+            yield batch if rows == pairs else _rows_of(batch, slice(start, start + rows))
 
     def halve(self) -> None:
-        """From now on compute at most half as much as what failed. Raises UserError where that was a single pair."""
-        pairs, width = self._tried
-        if pairs == 1:
-            mend = "lower model.max_length, take a smaller model, or free some memory"
-            raise UserError(f"a single pair of {width} tokens is too large for the memory; {mend}")
-        self.positions = pairs // 2 * width
+        """From now on compute at most half as much at a time as what has just failed.
+
+        Raises UserError if a single pair has failed.
+        """
+        if self._rows_tried == 1:
+            message = f"a single pair of {self._width_tried} tokens is too large for the memory"
+            fix = "lower model.max_length, take a smaller model, or free some memory"
+            raise UserError(f"{message}; {fix}")
+        self.capacity = self._rows_tried // 2 * self._width_tried
 
 
-def _rows(batch: Batch, rows: slice) -> Batch:
+def _rows_of(batch: Batch, rows: slice) -> Batch:
     tgt_out = batch.tgt_out[rows]
-    kept = (tgt_out != PAD).flatten().nonzero().squeeze(1)
-    return Batch(batch.src[rows], batch.tgt_in[rows], tgt_out, kept)
+    target_positions = (tgt_out != PAD).flatten().nonzero().squeeze(1)  # [n]
+    return Batch(batch.src[rows], batch.tgt_in[rows], tgt_out, target_positions)

@@ -1,6 +1,6 @@
 """One update of the parameters. Chance and schedule are functions of (seed, update).
 
-Shapes: B pairs, T target positions, n target tokens that are no padding, V target vocabulary.
+Shapes: n target tokens of a batch without padding, V target vocabulary.
 """
 
 import hashlib
@@ -18,12 +18,16 @@ from nmt.model.device import Precision, dtype_of
 from nmt.model.transformer import Transformer
 from nmt.train.distributed import World
 from nmt.train.loss import cross_entropy, logits_of
-from nmt.train.splitting import Room, is_out_of_memory
+from nmt.train.splitting import Splitter, is_out_of_memory
 
 
 @dataclass(frozen=True)
 class Updated:
-    """What an update saw: mean loss a target token, norm of the whole gradient, tokens; whether it was applied."""
+    """What an update saw, over all ranks, and whether it was applied.
+
+    `loss` is the mean of a target token, `gradient_norm` is the norm of the whole gradient before
+    clipping, `tokens` counts the target tokens.
+    """
 
     loss: float
     gradient_norm: float
@@ -34,112 +38,139 @@ class Updated:
 def learning_rate(config: TrainConfig, d_model: int, update: int) -> float:
     """The rate of update number `update`, counted from 1.
 
-    noam is Vaswani et al. (2017), §5.3, times peak_lr; inverse_sqrt has the same shape with its peak at peak_lr.
+    noam is Vaswani et al. (2017), §5.3, times peak_lr; inverse_sqrt has the same shape with its
+    peak at peak_lr.
     """
-    warm = min(1.0, update / config.warmup) if config.warmup else 1.0
+    warmed_up = min(1.0, update / config.warmup) if config.warmup else 1.0
     if config.schedule == "noam":
         return config.peak_lr * d_model**-0.5 * min(update**-0.5, update * config.warmup**-1.5)
     if config.schedule == "inverse_sqrt":
-        return config.peak_lr * min(warm, math.sqrt(config.warmup / update))
+        return config.peak_lr * min(warmed_up, math.sqrt(config.warmup / update))
     if config.schedule == "cosine" and update > config.warmup:
         done = (update - config.warmup) / max(1, config.updates - config.warmup)
         return config.peak_lr * (1 + math.cos(math.pi * min(1.0, done))) / 2
-    return config.peak_lr * warm
+    return config.peak_lr * warmed_up
 
 
 def seed_update(seed: int, update: int, number: int) -> None:
-    """Set torch's chance for a batch, counted over all ranks: its dropout depends on nothing before it."""
+    """Seed torch for batch `number` of an update, counted over all ranks.
+
+    So its dropout depends on nothing that happened before.
+    """
     digest = hashlib.blake2b(f"{seed} {update} {number}".encode(), digest_size=8).digest()
     torch.manual_seed(int.from_bytes(digest) >> 1)
 
 
 def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimizer:
-    """Adam or AdamW; weight decay on matrices only, not on biases and norms."""
+    """Adam or AdamW. Only matrices decay; biases and norms do not."""
     trained = [p for p in model.parameters() if p.requires_grad]
-    matrices, vectors = [p for p in trained if p.dim() > 1], [p for p in trained if p.dim() <= 1]
-    decays = ((matrices, config.weight_decay), (vectors, 0.0))
-    groups = [
-        {"params": parameters, "weight_decay": decay} for parameters, decay in decays if parameters
-    ]
+    matrices = [p for p in trained if p.dim() > 1]
+    vectors = [p for p in trained if p.dim() <= 1]
+    groups = []
+    if matrices:
+        groups.append({"params": matrices, "weight_decay": config.weight_decay})
+    if vectors:
+        groups.append({"params": vectors, "weight_decay": 0.0})
     kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
     fused = trained[0].device.type in ("cpu", "cuda")
     return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
 
 
 class Updater:
-    """Applies updates to a model; its state is the optimizer's, in fp16 the scaler's, and what fits in memory."""
+    """Applies updates to a model.
+
+    Its state is that of the optimizer, that of fp16's loss scaler, and how much fits in memory.
+    """
 
     def __init__(
         self, config: TrainConfig, model: Transformer, precision: Precision, world: World
     ) -> None:
-        self.config, self.model, self.dtype, self.world = config, model, dtype_of(precision), world
+        self.config = config
+        self.model = model
+        self.dtype = dtype_of(precision)
+        self.world = world
         self.optimizer = make_optimizer(config, model)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=precision == "fp16")
-        self.room = Room()
+        self.splitter = Splitter()
 
     def apply(self, update: int, batches: Sequence[Batch], total_tokens: int) -> Updated:
-        """Update number `update` (from 1) on this rank's batches.
+        """Apply update number `update` (from 1), on this rank's batches.
 
-        `total_tokens` counts the target tokens of all ranks, so that the gradient is that of the mean loss over all
-        of them, however they are split into batches and ranks. Where it or the gradient is not finite, nothing changes.
-        What does not fit in memory is computed in smaller parts, from then on.
+        `total_tokens` counts the target tokens of all ranks: the gradient is that of the mean loss
+        over all of them, however they are split into batches and ranks. If the loss or the gradient
+        is not finite, the parameters stay as they are.
         """
-        while (loss := self._backward_if_it_fits(update, batches, total_tokens)) is None:
-            self.optimizer.zero_grad(set_to_none=True)
-            self.room.halve()
-        self.world.sum_gradients(
-            self.model
-        )  # before unscaling: what is infinite on one rank is so on all
+        loss = self._backward_within_memory(update, batches, total_tokens)
+        # Sum before unscaling: what is infinite on one rank is then infinite on all.
+        self.world.sum_gradients(self.model)
         self.scaler.unscale_(self.optimizer)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
         loss = self.world.sum(loss)
         applied = bool(torch.isfinite(norm)) and math.isfinite(loss)
-        rate = learning_rate(self.config, self.model.config.d_model, update)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        if applied or self.scaler.is_enabled():
-            self.scaler.step(self.optimizer)
-        self.scaler.update()
-        self.optimizer.zero_grad(set_to_none=True)
+        self._step(update, applied)
         return Updated(loss, float(norm), total_tokens, applied)
+
+    def _backward_within_memory(
+        self, update: int, batches: Sequence[Batch], total_tokens: int
+    ) -> float:
+        """Compute the gradient, from now on in smaller parts if it does not fit in memory."""
+        while True:
+            loss = self._backward_if_it_fits(update, batches, total_tokens)
+            if loss is not None:
+                return loss
+            self.optimizer.zero_grad(set_to_none=True)
+            self.splitter.halve()
 
     def _backward_if_it_fits(
         self, update: int, batches: Sequence[Batch], total_tokens: int
     ) -> float | None:
+        """This rank's share of the loss, or None. The error holds tensors until this returns."""
         try:
             return self._backward(update, batches, total_tokens)
-        except RuntimeError as error:  # it holds what is in memory, until this function ends
+        except RuntimeError as error:
             if not is_out_of_memory(error):
                 raise
             return None
 
     def _backward(self, update: int, batches: Sequence[Batch], total_tokens: int) -> float:
-        loss = torch.zeros((), device=self.world.device)
-        scale = self.scaler.scale(torch.tensor(1 / total_tokens, device=self.world.device))
+        world = self.world
+        smoothing = self.config.label_smoothing
+        total = torch.zeros((), device=world.device)
+        scale = self.scaler.scale(torch.tensor(1 / total_tokens, device=world.device))
         for number, batch in enumerate(batches):
-            seed_update(self.config.seed, update, number * self.world.size + self.world.rank)
-            for part in self.room.parts(batch):
-                logits = logits_of(self.model, part, self.dtype)
+            seed_update(self.config.seed, update, number * world.size + world.rank)
+            for part in self.splitter.parts(batch):
+                logits = logits_of(self.model, part, self.dtype)  # [n,V]
                 gradient = torch.empty_like(logits)
-                loss += cross_entropy(
-                    logits.detach(), part.labels, self.config.label_smoothing, gradient, scale
-                )
+                total += cross_entropy(logits.detach(), part.labels, smoothing, gradient, scale)
                 logits.backward(gradient)
-        return loss.item() / total_tokens
+        return total.item() / total_tokens
+
+    def _step(self, update: int, applied: bool) -> None:
+        rate = learning_rate(self.config, self.model.config.d_model, update)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        if applied or self.scaler.is_enabled():  # the scaler itself skips an infinite gradient
+            self.scaler.step(self.optimizer)
+        self.scaler.update()
+        self.optimizer.zero_grad(set_to_none=True)
 
     @property
     def is_settling(self) -> bool:
-        """Whether fp16's loss scale is still being lowered to where gradients are finite, as it is at first."""
+        """Whether fp16's loss scale is still falling to where gradients are finite."""
         return self.scaler.is_enabled() and self.scaler.get_scale() > 1.0
 
     def state(self) -> dict[str, object]:
         """What resuming needs."""
-        optimizer, scaler = self.optimizer.state_dict(), self.scaler.state_dict()
-        return {"optimizer": optimizer, "scaler": scaler, "room": self.room.positions}
+        return {
+            "optimizer": self.optimizer.state_dict(),
+            "scaler": self.scaler.state_dict(),
+            "room": self.splitter.capacity,  # the key that checkpoints have always had
+        }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take up the state of `state()`."""
-        self.room.positions = state.get("room")
+        """Continue from the state that `state()` gave."""
+        self.splitter.capacity = state.get("room")
         self.optimizer.load_state_dict(state["optimizer"])
         if self.scaler.is_enabled() and state["scaler"]:
             self.scaler.load_state_dict(state["scaler"])

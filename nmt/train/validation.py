@@ -1,7 +1,8 @@
-"""How good a model is on dev: loss a token, and BLEU and chrF of greedy translations, detokenised."""
+"""How good a model is on dev: loss of a token, and BLEU and chrF of its greedy translations."""
 
 import math
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,61 +23,72 @@ from nmt.translate.translator import Translator
 EXAMPLES = 3
 
 
+class Example(NamedTuple):
+    """A sentence of dev and how the model translates it."""
+
+    source: str
+    translation: str
+    reference: str
+
+
 class Validator:
     """Measures a model on the run's dev split."""
 
     def __init__(
         self, config: Config, run: RunDir, src: Side, tgt: Side, precision: Precision
     ) -> None:
-        self.config, self.run, self.src, self.tgt, self.precision = config, run, src, tgt, precision
+        self.config = config
+        self.run = run
+        self.src = src
+        self.tgt = tgt
+        self.precision = precision
         self.corpus = ParallelCorpus(run.store("dev"), (src.fingerprint(), tgt.fingerprint()))
         self.fitting = fitting(self.corpus.lengths, config.model.max_length)
         self.sources = list(read_lines(run.text("dev", src.language)))
         self.references = list(read_lines(run.text("dev", tgt.language)))
 
     def __len__(self) -> int:
-        """Pairs that the loss can be measured on: neither empty nor longer than the model."""
+        """Pairs to measure the loss on: neither empty nor longer than the model."""
         return len(self.fitting)
 
     def measure(self, model: Transformer) -> tuple[dict[str, float], list[str]]:
-        """Scores `loss`, `bleu`, `chrf`, and the translations that they are of."""
+        """Scores `loss`, `bleu` and `chrf`, and the translations that were scored."""
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
         translator = Translator(model, self.src, self.tgt, search, self.precision)
         translations = [translation.text for translation in translator.translate(self.sources)]
-        return {
-            "loss": self.loss(model),
-            **values(translations, self.references, ("bleu", "chrf")),
-        }, translations
+        scores = {"loss": self.loss(model)}
+        scores.update(values(translations, self.references, ("bleu", "chrf")))
+        return scores, translations
 
-    def examples(self, translations: list[str]) -> list[tuple[str, str, str]]:
-        """A few of them, from all over dev: source, translation, reference."""
+    def examples(self, translations: list[str]) -> list[Example]:
+        """A few of the translations, taken evenly from all of dev."""
         chosen = np.linspace(0, len(self.sources) - 1, EXAMPLES, dtype=int)
-        return [(self.sources[i], translations[i], self.references[i]) for i in chosen]
+        return [Example(self.sources[i], translations[i], self.references[i]) for i in chosen]
 
-    def keep(self, name: str, translations: list[str]) -> None:
-        """Write the translations by checkpoint `name` where people find them."""
+    def write(self, name: str, translations: list[str]) -> None:
+        """Write the translations by checkpoint `name` to a file."""
         write_text(self.output(name), "".join(text + "\n" for text in translations))
 
     def output(self, name: str) -> Path:
-        """Where the translations by checkpoint `name` go."""
+        """The file for the translations by checkpoint `name`."""
         return self.run.validation / f"{name}.{self.tgt.language}"
 
     @torch.inference_mode()
     def loss(self, model: Transformer) -> float:
         """Mean negative log-likelihood of a target token, in nats, without label smoothing.
 
-        Pairs that are empty or longer than the model are left out.
+        Pairs that are empty or longer than the model are left out. NaN if no pair is left.
         """
         model.eval()
         device = next(model.parameters()).device
-        total, tokens = 0.0, 0
-        for batch_indices in plan_epoch(
-            self.corpus.lengths[self.fitting], self.config.train.batch_tokens, 0, 0
-        ):
-            batch = load_batch(
-                self.corpus, self.fitting[batch_indices], self.config.model.max_length
-            ).to(device)
-            logits = logits_of(model, batch, dtype_of(self.precision))
+        dtype = dtype_of(self.precision)
+        lengths = self.corpus.lengths[self.fitting]
+        total = 0.0
+        tokens = 0
+        for batch_indices in plan_epoch(lengths, self.config.train.batch_tokens, seed=0, epoch=0):
+            indices = self.fitting[batch_indices]
+            batch = load_batch(self.corpus, indices, self.config.model.max_length).to(device)
+            logits = logits_of(model, batch, dtype)
             total += float(cross_entropy(logits, batch.labels, 0.0))
             tokens += batch.tokens
         return total / tokens if tokens else math.nan

@@ -1,9 +1,9 @@
-"""What is written for a line that was translated, as text with its line ends."""
+"""The output formats: what is written for a translated line, with its line ends."""
 
 import json
 from collections.abc import Callable, Sequence
 
-from nmt.translate.translator import Translation
+from nmt.translate.translation import Translation
 
 
 def as_text(_number: int, translation: Translation) -> str:
@@ -13,14 +13,13 @@ def as_text(_number: int, translation: Translation) -> str:
 
 def as_json(number: int, translation: Translation) -> str:
     """Everything, as a line of JSON."""
-    n_best = [vars(candidate) for candidate in translation.n_best]
     record = {
         "line": number,
         "source": translation.source,
         "translation": translation.text,
-        "n_best": n_best,
+        "n_best": [vars(candidate) for candidate in translation.n_best],
+        "faults": [vars(fault) for fault in translation.faults],
     }
-    record["faults"] = [vars(fault) for fault in translation.faults]
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -28,9 +27,8 @@ def as_scores(number: int, translation: Translation) -> str:
     """`line<TAB>score<TAB>log_prob<TAB>translation`, one for each of the n best."""
     if not translation.n_best:
         return f"{number}\t\t\t\n"
-    return "".join(
-        f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best
-    )
+    rows = [f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best]
+    return "".join(rows)
 
 
 FORMATS: dict[str, Callable[[int, Translation], str]] = {
@@ -41,7 +39,6 @@ FORMATS: dict[str, Callable[[int, Translation], str]] = {
 
 
 def written(form: str, translations: Sequence[Translation], start: int) -> str:
-    """What is written for lines, the first of which has the number `start`."""
-    return "".join(
-        FORMATS[form](number, translation) for number, translation in enumerate(translations, start)
-    )
+    """What is written for lines that are numbered from `start` on."""
+    write = FORMATS[form]
+    return "".join(write(number, each) for number, each in enumerate(translations, start))

@@ -9,7 +9,7 @@ from nmt.checkpoint import best, load_weights, put_weights, read_meta
 from nmt.config.schema import Config
 from nmt.errors import ModelError, Say
 from nmt.model.device import resolve_device, resolve_precision
-from nmt.model.transformer import Transformer, Undrawn
+from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import Side, load_side
 from nmt.translate.translator import Translator
@@ -22,29 +22,35 @@ def load_translator(
     precision: str = "auto",
     warn: Say | None = None,
 ) -> Translator:
-    """Load the trained model of a run: its best checkpoint, or if that is damaged the last whole one, with a warning.
+    """The translator of a run's best checkpoint; if that is damaged, of the last whole one, with a warning.
 
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
-    folder, weights = _load_best(run, warn or (lambda _: None))
-    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+    folder, weights = _load_best(run, warn or _ignore)
+    src = load_side(config, run, "src")
+    tgt = load_side(config, run, "tgt")
     check_fits(folder, src, tgt)
     where = resolve_device(device)
-    with Undrawn():
-        with torch.device(
-            "meta"
-        ):  # nothing is allocated before the configuration is seen to fit the weights
-            put_weights(Transformer(config.model, len(src.vocab), len(tgt.vocab)), weights, folder)
-        model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+    with torch.device("meta"):  # shapes only
+        shapes = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+    put_weights(shapes, weights, folder)  # refuses what does not fit before anything is allocated
+    model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     put_weights(model, weights, folder)
     return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
 
 
+def _ignore(_warning: str) -> None:
+    pass
+
+
 def _load_best(run: RunDir, warn: Say) -> tuple[Path, dict[str, Tensor]]:
+    """The folder and the weights of the checkpoint to use."""
+    candidates = list(reversed(run.steps()))
     marked = best(run)
-    if marked is None and run.best.exists():
+    if marked is not None:
+        candidates.insert(0, marked)
+    elif run.best.exists():
         warn(f"{run.best}: names a checkpoint that is not there; taking the last whole one")
-    candidates = [*([marked] if marked else []), *reversed(run.steps())]
     problem = f"{run.path}: no trained model here; run nmt train, or name a run with --model"
     for folder in candidates:
         try:
@@ -59,8 +65,9 @@ def check_fits(folder: Path, src: Side, tgt: Side) -> None:
     """Raise ModelError if a checkpoint was trained with other vocabularies than these sides'."""
     trained_with = read_meta(folder).fingerprints
     for name, side, fingerprint in zip(SIDES, (src, tgt), trained_with, strict=True):
-        if side.fingerprint() != fingerprint:
+        own = side.fingerprint()
+        if fingerprint != own:
             raise ModelError(
-                f"{folder}: trained with another {name} vocabulary ({fingerprint}) than vocab.{name}.tsv "
-                f"({side.fingerprint()}); restore that file, or train again"
+                f"{folder}: trained with another {name} vocabulary ({fingerprint}) than "
+                f"vocab.{name}.tsv ({own}); restore that file, or train again"
             )

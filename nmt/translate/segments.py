@@ -3,44 +3,63 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-# After a sentence's end; after a clause's; between words. A split never removes a character.
-_BOUNDARIES = (
-    r"(?<=[.!?…] )|(?<=[.!?…][\"')\]] )|(?<=[。！？])",
-    r"(?<=[,;:] )|(?<=[，；：、])",
-    r"(?<= )",
+_AFTER_SENTENCES = re.compile(
+    r"""
+    (?<= [.!?…][ ] )            # He came.| She left.
+    | (?<= [.!?…]["')\]][ ] )   # He said "Go." |Then he left.
+    | (?<= [。！？] )            # 我来了。|你走吧！
+    """,
+    re.VERBOSE,
 )
+_AFTER_CLAUSES = re.compile(
+    r"""
+    (?<= [,;:][ ] )      # one, |two; |three
+    | (?<= [，；：、] )  # 我来了，|你走吧
+    """,
+    re.VERBOSE,
+)
+_BETWEEN_WORDS = re.compile(r"(?<= )")
+# What a line is split at, in turn, until its parts fit. A split never removes a character.
+_BOUNDARIES = (_AFTER_SENTENCES, _AFTER_CLAUSES, _BETWEEN_WORDS)
 
 
 def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
     """Parts of a normalised line that each fit; a line that fits is one part.
 
-    A part is a sentence; one that is too long is cut after clauses, else between words, else anywhere, into as few
-    parts as come of filling each in turn. (Sentences are not put together: a model that has seen single ones tends
-    to translate one of several and drop the others.) Only spaces between parts are left out.
+    A part is a sentence. One that is too long is cut after clauses, else between words, else anywhere, and
+    each part is filled before the next is begun. (Sentences are not put together: a model that has seen
+    single ones tends to translate one of several and drop the others.) Only spaces between parts are left out.
     """
-    return list(_split(text, fits, 0))
+    return list(_split(text, fits, level=0))
 
 
 def _split(text: str, fits: Callable[[str], bool], level: int) -> Iterator[str]:
+    """Split at the boundaries of a level; what still does not fit, at those of the next."""
     if len(text) == 1 or fits(text):
         yield text
-    elif level == len(
+        return
+    for part in _parts(text, fits, level):
+        yield from _split(part, fits, level + 1)
+
+
+def _parts(text: str, fits: Callable[[str], bool], level: int) -> Iterable[str]:
+    if level >= len(
         _BOUNDARIES
-    ):  # a word without end is halved until it fits; one character always does
-        yield from _split(text[: len(text) // 2], fits, level)
-        yield from _split(text[len(text) // 2 :], fits, level)
-    else:
-        parts = filter(None, re.split(_BOUNDARIES[level], text))
-        for part in map(str.strip, parts) if level == 0 else _pack(parts, fits):
-            yield from _split(part, fits, level + 1)
+    ):  # an endless word is halved until it fits; one character always does
+        middle = len(text) // 2
+        return text[:middle], text[middle:]
+    pieces = [piece for piece in _BOUNDARIES[level].split(text) if piece]
+    if level == 0:
+        return [sentence.strip() for sentence in pieces]
+    return _pack(pieces, fits)
 
 
-def _pack(parts: Iterable[str], fits: Callable[[str], bool]) -> Iterator[str]:
+def _pack(pieces: Iterable[str], fits: Callable[[str], bool]) -> Iterator[str]:
     """Join neighbours as long as they fit together."""
     packed = ""
-    for part in parts:
-        if packed and not fits((packed + part).strip()):
+    for piece in pieces:
+        if packed and not fits((packed + piece).strip()):
             yield packed.strip()
             packed = ""
-        packed += part
+        packed += piece
     yield packed.strip()

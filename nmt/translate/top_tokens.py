@@ -1,4 +1,4 @@
-"""The likeliest of all tokens. Shapes: N rows, V tokens, C of them wanted."""
+"""The likeliest next tokens. Shapes: N rows, n rows of one block, V tokens, C of them wanted, G groups."""
 
 from dataclasses import dataclass
 
@@ -8,48 +8,58 @@ from torch import Tensor
 from nmt.model.device import rows_at_once, wide
 from nmt.text.vocab import EOS
 
-_GROUP = 32  # tokens of which only the best is looked at first
+_GROUP_SIZE = 32  # tokens
 
 
 @dataclass(frozen=True)
-class Likeliest:
+class TopTokens:
     """The likeliest next tokens of each row, best first."""
 
-    log_probs: Tensor  # float32 or wider [N,C]
+    log_probs: Tensor  # [N,C], float32 or wider
     tokens: Tensor  # [N,C]
-    of_end: Tensor  # [N]: the log-probability of EOS
+    eos_log_probs: Tensor  # [N], whether or not EOS is among the likeliest
 
 
-def likeliest(logits: Tensor, count: int) -> Likeliest:
-    """The `count` likeliest tokens by logits [N,V], or all V if there are no more; on a CPU block by block."""
-    parts = [
-        _of_block(block, min(count, logits.shape[1]))
-        for block in logits.split(rows_at_once(logits))
-    ]
-    return Likeliest(*(torch.cat(each) for each in zip(*parts, strict=True)))
+def top_tokens(logits: Tensor, count: int) -> TopTokens:
+    """The `count` likeliest tokens by logits [N,V], or all V if there are no more."""
+    count = min(count, logits.shape[1])
+    blocks = [_top_tokens(block, count) for block in logits.split(rows_at_once(logits))]
+    return TopTokens(
+        log_probs=torch.cat([block.log_probs for block in blocks]),
+        tokens=torch.cat([block.tokens for block in blocks]),
+        eos_log_probs=torch.cat([block.eos_log_probs for block in blocks]),
+    )
 
 
-def _of_block(logits: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    logits = logits.to(wide(logits.dtype))
-    total = logits.logsumexp(1, keepdim=True)
-    values, tokens = _top(logits, count)
-    return values - total, tokens, logits[:, EOS] - total.squeeze(1)
+def _top_tokens(logits: Tensor, count: int) -> TopTokens:
+    logits = logits.to(wide(logits.dtype))  # [n,V]
+    normalizer = logits.logsumexp(1, keepdim=True)  # [n,1]
+    values, tokens = _topk(logits, count)  # [n,C]
+    return TopTokens(
+        log_probs=values - normalizer,
+        tokens=tokens,
+        eos_log_probs=logits[:, EOS] - normalizer.squeeze(1),
+    )
 
 
-def _top(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The same as x.topk(count), x [n,V]: its members are in the groups with the `count` greatest maxima.
+def _topk(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The same as x.topk(count) for x [n,V]: values and indices [n,C].
 
-    To compare whole groups is quick; topk's time per value is fifty times that.
+    The C greatest values are in the C groups with the greatest maxima, and in what is left over when V is
+    divided into groups. To find the maxima is quick; topk takes fifty times as long for each value.
     """
     size = x.shape[1]
-    groups = size // _GROUP
+    groups = size // _GROUP_SIZE
     if groups < 2 * count:
-        values, tokens = x.topk(count, dim=1)
-        return values, tokens
-    grouped = groups * _GROUP  # member i of group g stands at i·groups + g
-    chosen = x[:, :grouped].unflatten(1, (_GROUP, groups)).amax(1).topk(count, dim=1).indices
-    members = chosen[:, :, None] + torch.arange(0, grouped, groups, device=x.device)
-    rest = torch.arange(grouped, size, device=x.device).expand(len(x), -1)
-    candidates = torch.cat([members.flatten(1), rest], dim=1)
-    values, at = x.gather(1, candidates).topk(count, dim=1)
-    return values, candidates.gather(1, at)
+        values, indices = x.topk(count, dim=1)
+        return values, indices
+
+    grouped = groups * _GROUP_SIZE  # member i of group g stands at i·G + g
+    maxima = x[:, :grouped].unflatten(1, (_GROUP_SIZE, groups)).amax(1)  # [n,G]
+    best_groups = maxima.topk(count, dim=1).indices  # [n,C]
+    offsets = torch.arange(0, grouped, groups, device=x.device)  # [_GROUP_SIZE]
+    members = best_groups[:, :, None] + offsets  # [n,C,_GROUP_SIZE]
+    left_over = torch.arange(grouped, size, device=x.device).expand(len(x), -1)
+    candidates = torch.cat([members.flatten(1), left_over], dim=1)
+    values, places = x.gather(1, candidates).topk(count, dim=1)
+    return values, candidates.gather(1, places)

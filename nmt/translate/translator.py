@@ -1,8 +1,12 @@
-"""Lines in, translations out, in input order."""
+"""Lines in, translations out, in input order.
+
+The way of a line: it is masked (placeholders for what a machine reads), split into parts that fit the model,
+decoded part by part, and put together again as candidates, whose spans are filled in and whose typography is
+repaired. If the best candidate has a fault, the line is tried again in other ways.
+"""
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import torch
@@ -11,44 +15,19 @@ from nmt.checks.faults import Fault, faults, mangled, repetition
 from nmt.config.schema import SearchConfig
 from nmt.model.device import Precision
 from nmt.model.transformer import Transformer
-from nmt.text import spans
 from nmt.text.normalize import normalize
 from nmt.text.side import Side
 from nmt.text.spans import Masked
 from nmt.text.typography import repair
+from nmt.translate.candidates import candidates_of
 from nmt.translate.decoder import Decoder
+from nmt.translate.retries import ATTEMPTS, ATTEMPTS_UNMASKED, Attempt, mask_nothing
 from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
+from nmt.translate.translation import Candidate, Translation
 
-_LONGEST_TOKEN = 64  # characters, on average: to encode a line of megabytes only to see that it is long takes gigabytes
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One of the n best translations of a line: its log-probability and its score after the length penalty.
-
-    Both are sums over the parts of a line that had to be split.
-    """
-
-    text: str
-    log_prob: float
-    score: float
-
-
-@dataclass(frozen=True)
-class Translation:
-    """A line and its translations, best first. A blank line's is blank, and has no candidates."""
-
-    source: str
-    n_best: tuple[Candidate, ...]
-    faults: tuple[
-        Fault, ...
-    ] = ()  # of the best one: spans that got lost, and with search.verify whatever is suspect
-
-    @property
-    def text(self) -> str:
-        """The best translation."""
-        return self.n_best[0].text if self.n_best else ""
+# Characters, on average. To encode a line of megabytes only to see that it is too long takes gigabytes.
+_LONGEST_TOKEN = 64
 
 
 class Translator:
@@ -57,23 +36,23 @@ class Translator:
     def __init__(
         self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision
     ) -> None:
-        self.decoder, self.src, self.tgt, self.search = (
-            Decoder(model, src, tgt, precision),
-            src,
-            tgt,
-            search,
-        )
+        self.decoder = Decoder(model, src, tgt, precision)
+        self.src = src
+        self.tgt = tgt
+        self.search = search
+        self._attempts = ATTEMPTS if self.decoder.protects else ATTEMPTS_UNMASKED
+        self._mask = self._attempts[0].mask
 
     def fingerprint(self) -> str:
-        """A hash that is equal where the translations of every text are: of weights, vocabularies and search."""
+        """A hash of weights, vocabularies and search. Translators with the same hash translate alike."""
         model = self.decoder.model
-        told = (
+        settings = [
             self.search.model_dump_json(),
             self.src.fingerprint(),
             self.tgt.fingerprint(),
             str(model.dtype),
-        )
-        digest = hashlib.sha256("\n".join(told).encode())
+        ]
+        digest = hashlib.sha256("\n".join(settings).encode())
         for parameter in model.parameters():
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
         return digest.hexdigest()
@@ -81,84 +60,35 @@ class Translator:
     def translate(self, lines: Sequence[str]) -> list[Translation]:
         """Translate lines, sorted by length within; the order out is the order in.
 
-        What a machine reads is kept byte for byte: it travels as placeholders. A line that comes back without one of
-        them is translated again as it is. One that is blank or goes round in circles, or with `verify: retry` has any
-        fault, gives way to the next best without.
+        What a machine reads is kept byte for byte: it travels as placeholders. A line that comes back without
+        one of them is translated again without any. In beam search, a best candidate that is blank or goes
+        round in circles, or with `verify: retry` has any fault, gives way to the first one without.
         """
-        sources = [self._masked(line) for line in lines]
-        found = self._attempt(sources, self.search)
-        bare = [i for i, source in enumerate(sources) if source.spans and not found[i]]
-        for i, candidates in zip(
-            bare, self._attempt([Masked(lines[i], ()) for i in bare], self.search), strict=True
-        ):
-            found[i] = candidates
+        sources = [self._mask(line) for line in lines]
+        found = self._search(sources, self.search)
+        self._search_again_unmasked(sources, lines, found)
         if self.search.method == "beam":
-            self._reconsider(found, lines)
-        return [
-            self._translation(line, candidates)
-            for line, candidates in zip(lines, found, strict=True)
-        ]
+            self._replace_faulty(lines, found)
+        return [self._translation(line, of) for line, of in zip(lines, found, strict=True)]
 
-    def _masked(self, line: str, numbers: bool | None = False) -> Masked:
-        """With placeholders for spans, for numbers too, or (None) for nothing."""
-        return (
-            spans.mask(line, numbers)
-            if self.decoder.protects and numbers is not None
-            else Masked(line, ())
-        )
+    # --- candidates: mask, split, decode, put together ---
 
-    def _attempt(self, sources: Sequence[Masked], search: SearchConfig) -> list[list[Candidate]]:
-        """The n best of each line, less those that have not kept its placeholders."""
-        parts = [self._parts(source.text) for source in sources]
-        encoded = [self.src.encode(part) for line in parts for part in line]
-        found = iter(self.decoder.decode(encoded, search))
-        of_lines = [list(islice(found, len(of))) for of in parts]
-        return [self._candidates(source, of) for source, of in zip(sources, of_lines, strict=True)]
+    def _search(self, sources: Sequence[Masked], search: SearchConfig) -> list[list[Candidate]]:
+        """The n best of each line, except those that lost or repeated a placeholder."""
+        parts_of_lines = [self._parts(source.text) for source in sources]
+        encoded = []
+        for parts in parts_of_lines:
+            encoded += [self.src.encode(part) for part in parts]
+        decoded = iter(self.decoder.decode(encoded, search))
 
-    def _reconsider(self, found: list[list[Candidate]], lines: Sequence[str]) -> None:
-        """Where something is wrong with the best translation, take one with which less is, if there is one.
-
-        It is looked for with three times as many hypotheses, then with numbers as placeholders, without placeholders,
-        and by a search that says nothing of four tokens twice.
-        """
-        width, batch_tokens = 3 * self.search.beam_size, max(1, self.search.batch_tokens // 3)
-        wide = {"beam_size": width, "n_best": width, "batch_tokens": batch_tokens}
-        wrong = {
-            i: self._wrong(lines[i], candidates[0])
-            for i, candidates in enumerate(found)
-            if candidates
-        }
-        for numbers, unrepeated in ((False, 0), (True, 0), (None, 0), (False, 4)):
-            sources = {i: self._masked(lines[i], numbers) for i, how in wrong.items() if how}
-            if (
-                numbers is not False
-            ):  # where there are none, it would be the search that was made first
-                sources = {
-                    i: source for i, source in sources.items() if source != self._masked(lines[i])
-                }
-            search = self.search.model_copy(update=wide | {"no_repeat_ngram": unrepeated})
-            for i, candidates in zip(
-                sources, self._attempt(list(sources.values()), search), strict=True
-            ):
-                grades = [self._wrong(lines[i], candidate) for candidate in candidates]
-                if (least := min(grades, default=wrong[i])) < wrong[i]:
-                    better = [
-                        c for c, grade in zip(candidates, grades, strict=True) if grade == least
-                    ]
-                    wrong[i], found[i] = least, better[: self.search.n_best]
-
-    def _wrong(self, line: str, candidate: Candidate) -> int:
-        """How wrong a translation looks: 0 not at all, 1 faulty."""
-        if self.search.verify != "retry":
-            return bool(
-                not candidate.text
-                or repetition(line, candidate.text)
-                or mangled(line, candidate.text)
-            )
-        return bool(faults(line, candidate.text))
+        found = []
+        for source, parts in zip(sources, parts_of_lines, strict=True):
+            n_bests = list(islice(decoded, len(parts)))
+            found.append(self._candidates(source, n_bests))
+        return found
 
     def _parts(self, line: str) -> list[str]:
-        """A line as sentences that fit into the model; none of one in which there is nothing to translate."""
+        """A line as sentences that fit the model; none if there is nothing in it to translate."""
         text = normalize(line, self.src.language)
         if not any(map(str.isalpha, text)):
             return []
@@ -169,32 +99,71 @@ class Translator:
 
         return split_long(text, fits)
 
-    def _candidates(self, source: Masked, parts: list[NBest]) -> list[Candidate]:
-        if not parts:
-            text = source.fill(normalize(source.text, self.src.language))
-            return [Candidate(text, 0.0, 0.0)] if text else []
-        by_text: dict[
-            str, Candidate
-        ] = {}  # different tokens may make the same text; the better one comes first
-        for rank in range(max(map(len, parts))):
-            chosen = [part[min(rank, len(part) - 1)] for part in parts]
-            glue = "" if self.tgt.language == "zh" else " "
-            text = glue.join(self.tgt.decode(part.ids) for part in chosen)
-            if source.kept(text):
-                log_prob, score = (
-                    sum(part.log_prob for part in chosen),
-                    sum(part.score for part in chosen),
-                )
-                text = self._mended(source.fill(text))
-                by_text.setdefault(text, Candidate(text, log_prob, score))
-        return list(by_text.values())
+    def _candidates(self, source: Masked, n_bests: list[NBest]) -> list[Candidate]:
+        """The n best of a line, from those of its parts; a line without parts stays as it is."""
+        if n_bests:
+            return candidates_of(source, n_bests, self.tgt, self._repair)
+        text = source.fill(normalize(source.text, self.src.language))
+        return [Candidate(text, 0.0, 0.0)] if text else []
 
-    def _mended(self, text: str) -> str:
-        spacing = self.search.typography
-        return text if spacing == "off" or self.tgt.language != "zh" else repair(text, spacing)
+    def _repair(self, text: str) -> str:
+        """Repair the typography of Chinese, unless that is off."""
+        if self.search.typography == "off" or self.tgt.language != "zh":
+            return text
+        return repair(text, self.search.typography)
+
+    # --- second thoughts ---
+
+    def _search_again_unmasked(
+        self, sources: Sequence[Masked], lines: Sequence[str], found: list[list[Candidate]]
+    ) -> None:
+        """Fill in `found` where placeholders got lost in every candidate."""
+        lost = [i for i, source in enumerate(sources) if source.spans and not found[i]]
+        results = self._search([mask_nothing(lines[i]) for i in lost], self.search)
+        for i, candidates in zip(lost, results, strict=True):
+            found[i] = candidates
+
+    def _replace_faulty(self, lines: Sequence[str], found: list[list[Candidate]]) -> None:
+        """Where the best of `found` has a fault, put candidates without, if an attempt finds any."""
+        faulty = []
+        for i, candidates in enumerate(found):
+            if candidates and self._is_faulty(lines[i], candidates[0]):
+                faulty.append(i)
+        for attempt in self._attempts:
+            sources = self._sources(attempt, lines, faulty)
+            results = self._search(list(sources.values()), attempt.search(self.search))
+            for i, candidates in zip(sources, results, strict=True):
+                faultless = [each for each in candidates if not self._is_faulty(lines[i], each)]
+                if faultless:
+                    found[i] = faultless[: self.search.n_best]
+                    faulty.remove(i)
+
+    def _sources(
+        self, attempt: Attempt, lines: Sequence[str], faulty: list[int]
+    ) -> dict[int, Masked]:
+        """The faulty lines, masked for an attempt; without those where another mask changes nothing."""
+        sources = {}
+        for i in faulty:
+            source = attempt.mask(lines[i])
+            if attempt.mask is self._mask or source != self._mask(lines[i]):
+                sources[i] = source
+        return sources
+
+    # --- faults ---
+
+    def _is_faulty(self, line: str, candidate: Candidate) -> bool:
+        """Whether a candidate should give way to another."""
+        if self.search.verify == "retry":
+            return bool(faults(line, candidate.text))
+        is_blank = not candidate.text
+        return is_blank or bool(repetition(line, candidate.text) or mangled(line, candidate.text))
 
     def _translation(self, line: str, candidates: list[Candidate]) -> Translation:
         if not candidates:
             return Translation(line, ())
-        look = faults if self.search.verify != "off" else mangled
-        return Translation(line, tuple(candidates), tuple(look(line, candidates[0].text)))
+        return Translation(line, tuple(candidates), tuple(self._faults(line, candidates[0])))
+
+    def _faults(self, line: str, best: Candidate) -> list[Fault]:
+        """The faults that are reported."""
+        check = mangled if self.search.verify == "off" else faults
+        return check(line, best.text)

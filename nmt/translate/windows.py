@@ -1,7 +1,7 @@
 """Lines as they arrive: what is typed is taken at once, what waits is taken together.
 
-A window is a number of lines, fewer if they are long: a line of megabytes takes the room of many. So neither a window
-nor the lines that wait for it take more memory than some long lines do.
+A window has a number of slots. A short line takes one, a long line several: so neither a window nor the lines that
+wait for it take more memory than a few long lines do.
 """
 
 import sys
@@ -14,23 +14,29 @@ from tqdm import tqdm
 
 from nmt.errors import UserError
 
-WINDOW = 2000  # lines that are sorted by length and translated together
-_SHORT = 500  # characters of a line that takes no more room than one
+WINDOW = 2000  # slots of lines that are sorted by length and translated together
+_SLOT = 500  # characters
 _PAUSE = 0.02  # seconds that a line waits for others to come with it
-Arrived = SimpleQueue[str | BaseException | None]
+
+Arrival = str | BaseException | None  # a line; at the end what was raised, or None
+Arrivals = SimpleQueue[Arrival]
 
 
 def windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
-    """Give lists of `size` lines, the last one shorter. What `lines` raises is raised after the lines before it."""
+    """Give lists of lines that fill `size` slots, the last one fewer.
+
+    A UserError that `lines` raises is raised after the lines before it have been given.
+    """
     window: list[str] = []
-    room = size
+    free = size
     try:
         for line in lines:
             window.append(line)
-            room -= _room(line, size)
-            if room <= 0:
+            free -= _slots(line, size)
+            if free <= 0:
                 yield window
-                window, room = [], size
+                window = []
+                free = size
     except UserError:
         if window:
             yield window
@@ -40,34 +46,44 @@ def windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
 
 
 def live_windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
-    """Give lists of at most `size` lines: those that came while the last list was dealt with, or just after.
+    """Give lists of lines that came while the last list was dealt with, or just after; at most `size` slots each.
 
     What `lines` raises is raised after the lines before it have been given.
     """
-    arrived: Arrived = SimpleQueue()
-    free = Semaphore(2 * size)
-    Thread(target=_fill, args=(arrived, free, lines, size), daemon=True).start()
+    arrivals: Arrivals = SimpleQueue()
+    waiting_slots = Semaphore(2 * size)  # how far the reading may run ahead
+    reader = Thread(target=_read, args=(lines, arrivals, waiting_slots, size), daemon=True)
+    reader.start()
     while True:
-        window: list[str] = []
-        room = size
-        item = arrived.get()
-        until = monotonic() + _PAUSE
-        while isinstance(item, str):
-            window.append(item)
-            room -= _room(item, size)
-            free.release(_room(item, size))
-            if room <= 0:
-                break
-            try:
-                item = arrived.get(timeout=max(0.0, until - monotonic()))
-            except Empty:
-                break
+        window, last = _next_window(arrivals, waiting_slots, size)
         if window:
             yield window
-        if isinstance(item, BaseException):
-            raise item
-        if item is None:
+        if isinstance(last, BaseException):
+            raise last
+        if last is None:
             return
+
+
+def _next_window(
+    arrivals: Arrivals, waiting_slots: Semaphore, size: int
+) -> tuple[list[str], Arrival]:
+    """Lines of at most `size` slots, and the arrival that was taken last: a line, or how the lines ended."""
+    window: list[str] = []
+    free = size
+    arrival = arrivals.get()
+    deadline = monotonic() + _PAUSE
+    while isinstance(arrival, str):
+        slots = _slots(arrival, size)
+        window.append(arrival)
+        waiting_slots.release(slots)
+        free -= slots
+        if free <= 0:
+            break
+        try:
+            arrival = arrivals.get(timeout=max(0.0, deadline - monotonic()))
+        except Empty:
+            break
+    return window, arrival
 
 
 def shown(windows: Iterable[list[str]], quiet: bool) -> Iterator[list[str]]:
@@ -78,17 +94,17 @@ def shown(windows: Iterable[list[str]], quiet: bool) -> Iterator[list[str]]:
             bar.update(len(window))
 
 
-def _room(line: str, size: int) -> int:
-    """How many short lines' room a line takes."""
-    return min(size, 1 + len(line) // _SHORT)
+def _slots(line: str, size: int) -> int:
+    """How many of a window's slots a line takes; at most all."""
+    return min(size, 1 + len(line) // _SLOT)
 
 
-def _fill(arrived: Arrived, free: Semaphore, lines: Iterable[str], size: int) -> None:
+def _read(lines: Iterable[str], arrivals: Arrivals, waiting_slots: Semaphore, size: int) -> None:
     try:
         for line in lines:
-            for _ in range(_room(line, size)):
-                free.acquire()
-            arrived.put(line)
-        arrived.put(None)
+            for _ in range(_slots(line, size)):
+                waiting_slots.acquire()
+            arrivals.put(line)
+        arrivals.put(None)
     except BaseException as error:  # it is raised where the lines are read
-        arrived.put(error)
+        arrivals.put(error)

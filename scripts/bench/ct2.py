@@ -23,95 +23,119 @@ def installed() -> bool:
 
 
 def export(model: Transformer, folder: Path) -> None:
-    """Write a model (pre-norm, relu, sinusoidal positions) as CTranslate2 reads it; its tokens are ids in digits."""
+    """Write a model (pre-norm, relu, sinusoidal positions) as CTranslate2 reads it; its tokens are ids in digits.
+
+    Raises ValueError for a model of another kind.
+    """
     from ctranslate2 import specs
 
     config = model.config
-    assert config.norm == "pre" and config.activation == "relu" and config.scale == "embedding"  # noqa: S101, PT018
-    layers = (config.encoder_layers, config.decoder_layers)
+    kind = (config.norm, config.activation, config.scale)
+    if kind != ("pre", "relu", "embedding"):
+        raise ValueError(f"a model with {', '.join(kind)} cannot be compared with CTranslate2")
     spec = specs.TransformerSpec.from_config(
-        layers, config.heads, pre_norm=True, activation=specs.Activation.RELU
+        (config.encoder_layers, config.decoder_layers),
+        config.heads,
+        pre_norm=True,
+        activation=specs.Activation.RELU,
     )
-    _embed(spec.encoder, spec.encoder.embeddings[0], model.src_embedding)
-    _embed(spec.decoder, spec.decoder.embeddings, model.tgt_embedding)
-    _norm(spec.encoder.layer_norm, model.encoder_norm)
-    _norm(spec.decoder.layer_norm, model.decoder_norm)
-    for theirs, encoder in zip(
-        spec.encoder.layer, cast(list[EncoderLayer], model.encoder), strict=True
-    ):
-        _layer(theirs, encoder)
-    for theirs, decoder in zip(
-        spec.decoder.layer, cast(list[DecoderLayer], model.decoder), strict=True
-    ):
-        _layer(theirs, decoder)
-        _norm(theirs.attention.layer_norm, decoder.cross_residual.norm)
-        parts = (decoder.cross.q, decoder.cross.kv, decoder.cross.out)
-        for part, linear in zip(theirs.attention.linear, parts, strict=True):
-            _linear(part, linear)
-    _linear(spec.decoder.projection, model.output)
-    _save(spec, [len(e.tokens.weight) for e in (model.src_embedding, model.tgt_embedding)], folder)
-
-
-def translate(
-    folder: Path, kind: str, method: str, batch: int, threads: int, limit: int
-) -> Callable[..., Any]:
-    """A function from sources (lists of ids) to lists of ids: `kind` is float32 or int8."""
-    import ctranslate2
-
-    translator = ctranslate2.Translator(
-        str(folder), compute_type=kind, inter_threads=1, intra_threads=threads
+    _put_encoder(spec.encoder, model)
+    _put_decoder(spec.decoder, model)
+    _save(
+        spec, len(model.src_embedding.tokens.weight), len(model.tgt_embedding.tokens.weight), folder
     )
 
-    def run(sources: list[list[int]]) -> list[list[str]]:
-        tokens = [[str(token) for token in ids] for ids in sources]
-        beams = 5 if method == "beam" else 1
-        found = translator.translate_batch(
-            tokens, beam_size=beams, max_batch_size=batch, max_decoding_length=limit
-        )
-        return [result.hypotheses[0] for result in found]
 
-    return run
+def _put_encoder(theirs: Any, model: Transformer) -> None:
+    _put_embedding(theirs, theirs.embeddings[0], model.src_embedding)
+    layers = cast(list[EncoderLayer], model.encoder)
+    for their_layer, layer in zip(theirs.layer, layers, strict=True):
+        _put_layer(their_layer, layer)
+    _put_norm(theirs.layer_norm, model.encoder_norm)
 
 
-def _save(spec: Any, sizes: list[int], folder: Path) -> None:
-    src, tgt = ([*SPECIALS, *map(str, range(len(SPECIALS), size))] for size in sizes)
+def _put_decoder(theirs: Any, model: Transformer) -> None:
+    _put_embedding(theirs, theirs.embeddings, model.tgt_embedding)
+    layers = cast(list[DecoderLayer], model.decoder)
+    for their_layer, layer in zip(theirs.layer, layers, strict=True):
+        _put_layer(their_layer, layer)
+        _put_norm(their_layer.attention.layer_norm, layer.cross_residual.norm)
+        _put_linear(their_layer.attention.linear[0], layer.cross.q)
+        _put_linear(their_layer.attention.linear[1], layer.cross.kv)
+        _put_linear(their_layer.attention.linear[2], layer.cross.out)
+    _put_norm(theirs.layer_norm, model.decoder_norm)
+    _put_linear(theirs.projection, model.output)
+
+
+def _put_layer(theirs: Any, ours: EncoderLayer | DecoderLayer) -> None:
+    """What the layers of encoder and decoder have in common."""
+    attention: SelfAttention = ours.attention
+    _put_norm(theirs.self_attention.layer_norm, ours.attention_residual.norm)
+    _put_linear(theirs.self_attention.linear[0], attention.qkv)
+    _put_linear(theirs.self_attention.linear[1], attention.out)
+    _put_norm(theirs.ffn.layer_norm, ours.feed_forward_residual.norm)
+    _put_linear(theirs.ffn.linear_0, ours.feed_forward.inner)
+    _put_linear(theirs.ffn.linear_1, ours.feed_forward.out)
+
+
+def _put_embedding(side: Any, table: Any, ours: Any) -> None:
+    table.weight = _values(ours.tokens.weight)
+    side.scale_embeddings = True
+    side.position_encodings.encodings = _values(ours.positions)
+
+
+def _put_norm(theirs: Any, ours: Any) -> None:
+    theirs.gamma = _values(ours.weight)
+    theirs.beta = _values(ours.bias)
+
+
+def _put_linear(theirs: Any, ours: nn.Linear) -> None:
+    theirs.weight = _values(ours.weight)
+    if ours.bias is None:
+        theirs.bias = np.zeros(len(ours.weight), np.float32)
+    else:
+        theirs.bias = _values(ours.bias)
+
+
+def _values(tensor: Tensor) -> Any:
+    return tensor.detach().float().cpu().numpy()
+
+
+def _save(spec: Any, src_tokens: int, tgt_tokens: int, folder: Path) -> None:
+    _, unk, bos, eos = SPECIALS
     spec.config.add_source_eos = True
-    spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = SPECIALS[1:]
-    spec.config.decoder_start_token = spec.config.bos_token
-    spec.register_source_vocabulary(src)
-    spec.register_target_vocabulary(tgt)
+    spec.config.unk_token = unk
+    spec.config.bos_token = bos
+    spec.config.eos_token = eos
+    spec.config.decoder_start_token = bos
+    spec.register_source_vocabulary(_ids_as_tokens(src_tokens))
+    spec.register_target_vocabulary(_ids_as_tokens(tgt_tokens))
     spec.validate()
     spec.optimize()
     folder.mkdir()
     spec.save(str(folder))
 
 
-def _layer(theirs: Any, ours: EncoderLayer | DecoderLayer) -> None:
-    attention: SelfAttention = ours.attention
-    _norm(theirs.self_attention.layer_norm, ours.attention_residual.norm)
-    _linear(theirs.self_attention.linear[0], attention.qkv)
-    _linear(theirs.self_attention.linear[1], attention.out)
-    _norm(theirs.ffn.layer_norm, ours.feed_forward_residual.norm)
-    _linear(theirs.ffn.linear_0, ours.feed_forward.inner)
-    _linear(theirs.ffn.linear_1, ours.feed_forward.out)
+def _ids_as_tokens(count: int) -> list[str]:
+    return [*SPECIALS, *map(str, range(len(SPECIALS), count))]
 
 
-def _embed(side: Any, table: Any, ours: Any) -> None:
-    table.weight = _values(ours.tokens.weight)
-    side.scale_embeddings = True
-    side.position_encodings.encodings = _values(ours.positions)
+def translate(
+    folder: Path, kind: str, method: str, batch: int, threads: int, limit: int
+) -> Callable[[list[list[int]]], list[list[str]]]:
+    """A function from sources (lists of ids) to lists of ids in digits: `kind` is float32 or int8."""
+    import ctranslate2
 
-
-def _norm(theirs: Any, ours: Any) -> None:
-    theirs.gamma, theirs.beta = _values(ours.weight), _values(ours.bias)
-
-
-def _linear(theirs: Any, ours: nn.Linear) -> None:
-    theirs.weight = _values(ours.weight)
-    theirs.bias = (
-        np.zeros(len(ours.weight), np.float32) if ours.bias is None else _values(ours.bias)
+    translator = ctranslate2.Translator(
+        str(folder), compute_type=kind, inter_threads=1, intra_threads=threads
     )
+    beam_size = 5 if method == "beam" else 1
 
+    def run(sources: list[list[int]]) -> list[list[str]]:
+        tokens = [list(map(str, ids)) for ids in sources]
+        found = translator.translate_batch(
+            tokens, beam_size=beam_size, max_batch_size=batch, max_decoding_length=limit
+        )
+        return [result.hypotheses[0] for result in found]
 
-def _values(tensor: Tensor) -> Any:
-    return tensor.detach().float().cpu().numpy()
+    return run

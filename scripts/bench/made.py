@@ -1,7 +1,7 @@
-"""Text to measure with, where none is given: as long as everyday sentences are, words as frequent as words are."""
+"""Text to measure with, if none is given: as long as everyday sentences are, words as frequent as words are."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -13,8 +13,12 @@ from nmt.corpus.prepare import prepare
 from nmt.run_dir import RunDir
 
 TOY = Path(__file__).resolve().parents[2] / "data" / "toy"
-# Words a side of Tatoeba's English-Chinese sentences: 7.2 and 6.6 on average, log-normal, at most 40.
-_MEANS, _SPREAD, _LONGEST = (7.2, 6.6), 0.42, 40
+
+# Words a side of Tatoeba's English-Chinese sentences: log-normal, and long sentences have long translations.
+_SRC_MEAN = 7.2
+_TGT_MEAN = 6.6
+_SPREAD = 0.42
+_LONGEST = 40
 
 
 def write_words(folder: Path, pairs: int, types: int) -> None:
@@ -23,37 +27,41 @@ def write_words(folder: Path, pairs: int, types: int) -> None:
     weights = [1 / (n + 1) for n in range(types)]
     drawn = iter(chance.choices(range(types), weights, k=pairs * 3 * _LONGEST))
     with (folder / "train.en").open("w") as src, (folder / "train.zh").open("w") as tgt:
-        # each word once, so that the vocabulary is whole
-        lines = zip(*(iter(range(types)),) * 8, strict=False)
-        for words in lines:
-            for file in (src, tgt):
-                file.write(" ".join(f"w{word}" for word in words) + "\n")
+        for first in range(0, types - 7, 8):  # each word once, so that the vocabulary is whole
+            line = _line(range(first, first + 8))
+            src.write(line)
+            tgt.write(line)
         for _ in range(pairs):
-            stretch = chance.gauss(0, 1)  # a long sentence has a long translation
-            for file, mean in zip((src, tgt), _MEANS, strict=True):
-                length = mean * math.exp(
-                    _SPREAD * (0.9 * stretch + 0.44 * chance.gauss(0, 1)) - _SPREAD**2 / 2
-                )
-                words_drawn = islice(drawn, max(1, min(_LONGEST, round(length))))
-                file.write(" ".join(f"w{word}" for word in words_drawn) + "\n")
+            stretch = chance.gauss(0, 1)
+            src.write(_line(islice(drawn, _length(_SRC_MEAN, stretch, chance))))
+            tgt.write(_line(islice(drawn, _length(_TGT_MEAN, stretch, chance))))
+
+
+def _line(words: Iterable[int]) -> str:
+    return " ".join(f"w{word}" for word in words) + "\n"
+
+
+def _length(mean: float, stretch: float, chance: Random) -> int:
+    """Words in a sentence: `stretch` is what it shares with its translation."""
+    deviation = 0.9 * stretch + 0.44 * chance.gauss(0, 1)
+    length = mean * math.exp(_SPREAD * deviation - _SPREAD**2 / 2)
+    return max(1, min(_LONGEST, round(length)))
 
 
 def write_sentences(folder: Path, pairs: int) -> None:
     """Write train.en and train.zh of real words: two sentences of the toy corpus to a line, no two lines alike."""
-    sentences = list(
-        zip(
-            *((TOY / f"train.{side}").read_text().splitlines() for side in ("en", "zh")),
-            strict=True,
-        )
-    )
+    english = (TOY / "train.en").read_text().splitlines()
+    chinese = (TOY / "train.zh").read_text().splitlines()
     with (folder / "train.en").open("w") as src, (folder / "train.zh").open("w") as tgt:
-        for one, other in islice(_couples(len(sentences)), pairs):
-            src.write(f"{sentences[one][0]} {sentences[other][0]}\n")
-            tgt.write(f"{sentences[one][1]}{sentences[other][1]}\n")
+        for one, other in islice(_couples(len(english)), pairs):
+            src.write(f"{english[one]} {english[other]}\n")
+            tgt.write(f"{chinese[one]}{chinese[other]}\n")
 
 
 def _couples(count: int) -> Iterator[tuple[int, int]]:
-    return ((one, (one + step) % count) for step in range(1, count) for one in range(count))
+    for step in range(1, count):
+        for one in range(count):
+            yield one, (one + step) % count
 
 
 def encoded_run(config: Config, folder: Path) -> RunDir:
@@ -69,23 +77,22 @@ def configure(
     text: Path | None, folder: Path, overrides: list[str], pairs: int, types: int
 ) -> Config:
     """A configuration over given text (words by white space, jieba), or over made words if there is none."""
-    tokenizers = []
-    if text is None:
-        text = folder / "text"
-        text.mkdir()
-        write_words(text, pairs, types)
-        tokenizers = [
-            "src.tokenizer=plain",
-            "tgt.tokenizer=plain",
-            "prepare.filters=false",
-            "src.min_frequency=1",
-        ]
-        tokenizers += ["tgt.min_frequency=1"]
-    corpora = f"data.corpora=[{{src: '{text / 'train.en'}', tgt: '{text / 'train.zh'}'}}]"
-    sizes = [
+    settings = [
         f"src.vocab_size={types}",
         f"tgt.vocab_size={types}",
         "prepare.dev_size=50",
         "prepare.test_size=0",
     ]
-    return load_config(None, [corpora, *sizes, *tokenizers, *overrides])
+    if text is None:
+        text = folder / "text"
+        text.mkdir()
+        write_words(text, pairs, types)
+        settings += [
+            "src.tokenizer=plain",
+            "tgt.tokenizer=plain",
+            "prepare.filters=false",
+            "src.min_frequency=1",
+            "tgt.min_frequency=1",
+        ]
+    corpora = f"data.corpora=[{{src: '{text / 'train.en'}', tgt: '{text / 'train.zh'}'}}]"
+    return load_config(None, [corpora, *settings, *overrides])

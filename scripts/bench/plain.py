@@ -19,10 +19,8 @@ class PlainModel(nn.Module):
         super().__init__()
         shape = config.model
         self.scale = math.sqrt(shape.d_model)
-        self.src, self.tgt = (
-            nn.Embedding(src_tokens, shape.d_model),
-            nn.Embedding(tgt_tokens, shape.d_model),
-        )
+        self.src = nn.Embedding(src_tokens, shape.d_model)
+        self.tgt = nn.Embedding(tgt_tokens, shape.d_model)
         self.positions: Tensor
         self.register_buffer("positions", sinusoids(shape.max_length, shape.d_model))
         self.dropout = nn.Dropout(shape.dropout)
@@ -43,7 +41,7 @@ class PlainModel(nn.Module):
         """src [B,S], tgt_in [B,T] → logits [B,T,V]."""
         steps = tgt_in.shape[1]
         later = torch.ones(steps, steps, dtype=torch.bool, device=src.device).triu(1)
-        looked = self.transformer(
+        states = self.transformer(
             self._embed(self.src, src),
             self._embed(self.tgt, tgt_in),
             tgt_mask=later,
@@ -51,7 +49,7 @@ class PlainModel(nn.Module):
             memory_key_padding_mask=src == PAD,
             tgt_is_causal=True,
         )
-        logits: Tensor = self.output(looked)
+        logits: Tensor = self.output(states)
         return logits
 
     def _embed(self, table: nn.Embedding, ids: Tensor) -> Tensor:
@@ -72,12 +70,11 @@ class PlainLoop:
     def update(self, batch: Batch) -> None:
         """One update on a batch."""
         logits = self.model(batch.src, batch.tgt_in)
-        smoothing = self.config.label_smoothing
         loss = F.cross_entropy(
             logits.flatten(0, 1),
             batch.tgt_out.flatten(),
             ignore_index=PAD,
-            label_smoothing=smoothing,
+            label_smoothing=self.config.label_smoothing,
         )
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)

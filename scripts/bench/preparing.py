@@ -6,13 +6,14 @@ import sys
 import time
 from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from bench.made import write_sentences
-from bench.results import Figure, Settings, alone, measured
+from bench.results import Figure, Settings, in_own_process, run_measured
 from nmt.corpus.batching import plan_epoch
-from nmt.corpus.store import ParallelCorpus, write_store
+from nmt.corpus.store import Block, ParallelCorpus, write_store
 
 _GROWTH = (1, 4, 16)
 
@@ -23,14 +24,18 @@ def measure(settings: Settings, folder: Path) -> list[Figure]:
     figures: list[Figure] = []
     peaks: list[float] = []
     for times in _GROWTH:
-        (folder / str(times)).mkdir()
+        subfolder = folder / str(times)
+        subfolder.mkdir()
         count = times * pairs
-        seconds, peak = _stages(settings.data, folder / str(times), count)
-        peaks.append(peak)
+        seconds, peak = _stages(settings.data, subfolder, count)
         what = f"prepare + build-vocab: {count:,} pairs"
-        figures += [Figure(what, count / seconds, "pairs/s"), Figure(what, peak, "MB at most")]
-    grown = (peaks[-1] - peaks[0]) * 2**20 / ((_GROWTH[-1] - _GROWTH[0]) * pairs)
-    figures.append(Figure("prepare + build-vocab: growth of memory", grown, "bytes a pair"))
+        figures.append(Figure(what, count / seconds, "pairs/s"))
+        figures.append(Figure(what, peak, "MB at most"))
+        peaks.append(peak)
+    more_bytes = (peaks[-1] - peaks[0]) * 2**20
+    more_pairs = (_GROWTH[-1] - _GROWTH[0]) * pairs
+    what = "prepare + build-vocab: growth of memory"
+    figures.append(Figure(what, more_bytes / more_pairs, "bytes a pair"))
     return figures + _store(1_000 if settings.tiny else 10_000_000, folder)
 
 
@@ -41,18 +46,21 @@ def _stages(data: Path | None, folder: Path, pairs: int) -> tuple[float, float]:
     else:
         _repeat(data, folder, pairs)
     corpus = {"src": str(folder / "train.en"), "tgt": str(folder / "train.zh")}
-    sizes = {"dev_size": 50, "test_size": 50}
-    config = folder / "config.yaml"  # JSON is YAML too
-    config.write_text(
-        json.dumps(
-            {"run_dir": str(folder / "run"), "data": {"corpora": [corpus]}, "prepare": sizes}
-        )
-    )
-    stages = ("prepare", "build-vocab")
-    runs = [
-        measured([sys.executable, "-m", "nmt", stage, "--config", str(config)]) for stage in stages
-    ]
-    return sum(seconds for seconds, _ in runs), max(peak for _, peak in runs)
+    settings = {
+        "run_dir": str(folder / "run"),
+        "data": {"corpora": [corpus]},
+        "prepare": {"dev_size": 50, "test_size": 50},
+    }
+    config = folder / "config.yaml"
+    config.write_text(json.dumps(settings))  # JSON is YAML too
+    total = 0.0
+    greatest = 0.0
+    for stage in ("prepare", "build-vocab"):
+        command = [sys.executable, "-m", "nmt", stage, "--config", str(config)]
+        seconds, peak = run_measured(command)
+        total += seconds
+        greatest = max(greatest, peak)
+    return total, greatest
 
 
 def _repeat(data: Path, folder: Path, pairs: int) -> None:
@@ -61,34 +69,48 @@ def _repeat(data: Path, folder: Path, pairs: int) -> None:
         lines = (data / f"train.{side}").read_text().splitlines()
         with (folder / f"train.{side}").open("w") as file:
             for number in range(pairs):
-                again = f" {number // len(lines)}" if number >= len(lines) else ""
-                file.write(f"{lines[number % len(lines)]}{again}\n")
+                turn, place = divmod(number, len(lines))
+                mark = f" {turn}" if turn > 0 else ""
+                file.write(f"{lines[place]}{mark}\n")
 
 
 def _store(pairs: int, folder: Path) -> list[Figure]:
     path = folder / "store"
-    block = (np.full(1000 * 8, 5), np.full(1000 * 10, 6), np.tile((8, 10), (1000, 1)))
-    write_store(path, repeat(block, pairs // 1000), (100, 100), ("a", "b"))
-    opening, opened, planning = alone(_open, path)
+    src_ids = np.full(1000 * 8, 5)
+    tgt_ids = np.full(1000 * 10, 6)
+    lengths = np.tile((8, 10), (1000, 1))
+    blocks = repeat(Block(src_ids, tgt_ids, lengths), pairs // 1000)
+    write_store(path, blocks, (100, 100), ("a", "b"))
+    opened: _Opened = in_own_process(_open, path)
     what = f"a store of {pairs:,} pairs"
     return [
-        Figure(f"{what}: opened in", opening, "s"),
-        Figure(f"{what}: memory when open", opened, "MB"),
-        Figure(f"{what}: an epoch planned in", planning, "s"),
+        Figure(f"{what}: opened in", opened.seconds, "s"),
+        Figure(f"{what}: memory when open", opened.megabytes, "MB"),
+        Figure(f"{what}: an epoch planned in", opened.planning_seconds, "s"),
     ]
 
 
-def _open(path: Path) -> tuple[float, float, float]:
-    """Seconds to open, MB by which memory has grown then, seconds to plan an epoch of random lengths."""
+class _Opened(NamedTuple):
+    """What opening a store took, and planning an epoch of pairs of random lengths."""
+
+    seconds: float
+    megabytes: float  # by which memory has grown
+    planning_seconds: float
+
+
+def _open(path: Path) -> _Opened:
     before = _resident()
     start = time.perf_counter()
     corpus = ParallelCorpus(path)
-    opening, opened = time.perf_counter() - start, _resident() - before
+    seconds = time.perf_counter() - start
+    megabytes = _resident() - before
     lengths = np.random.default_rng(1).integers(1, 40, (len(corpus), 2), np.int32)
     start = time.perf_counter()
     plan_epoch(lengths, 4096, 1, 0)
-    return opening, opened, time.perf_counter() - start
+    return _Opened(seconds, megabytes, time.perf_counter() - start)
 
 
 def _resident() -> float:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+    """Megabytes that this process holds."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20

@@ -26,7 +26,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number, its unit, and where there is one its ratio to a yardstick."""
+    """One number, its unit, and if there is one its ratio to a yardstick."""
 
     what: str
     value: float
@@ -38,36 +38,29 @@ class Figure:
         """Plain values."""
         return asdict(self)
 
+    def as_row(self) -> list[str]:
+        """The cells of one line of the table."""
+        value = f"{self.value:,.4g}" if self.value < 1000 else f"{self.value:,.0f}"
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
+        return [self.what, value, self.unit, ratio, self.beside]
+
 
 def table(figures: list[Figure]) -> str:
     """The figures, one a line, in columns."""
-    rows = [
-        (
-            f.what,
-            f"{f.value:,.4g}" if f.value < 1000 else f"{f.value:,.0f}",
-            f.unit,
-            _shown(f.ratio),
-            f.beside,
-        )
-        for f in figures
-    ]
-    rows.insert(0, ("what", "figure", "unit", "ratio", "to"))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    aligned = (
-        (
-            row[0].ljust(widths[0]),
-            row[1].rjust(widths[1]),
-            row[2].ljust(widths[2]),
-            row[3].rjust(widths[3]),
-            row[4],
-        )
-        for row in rows
-    )
-    return "\n".join("  ".join(row).rstrip() for row in aligned)
-
-
-def _shown(ratio: float | None) -> str:
-    return "" if ratio is None else f"{ratio:.2f}"
+    heading = ["what", "figure", "unit", "ratio", "to"]
+    rows = [heading] + [figure.as_row() for figure in figures]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for what, value, unit, ratio, beside in rows:
+        cells = [
+            what.ljust(widths[0]),
+            value.rjust(widths[1]),
+            unit.ljust(widths[2]),
+            ratio.rjust(widths[3]),
+            beside,
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 Rates = dict[str, list[float]]  # of each system, one a round
@@ -82,14 +75,24 @@ def in_turns(
         for name, work in systems.items():
             start = time.perf_counter()
             done = work()
-            if device.type == "cuda":
-                torch.cuda.synchronize(device)
-            if number:
+            synchronize(device)
+            if number > 0:
                 rates[name].append(done / (time.perf_counter() - start))
     return rates
 
 
-def alone(work: Callable[..., Any], *arguments: Any) -> Any:
+def synchronize(device: torch.device) -> None:
+    """Wait until a GPU has done what it was asked for."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def ratio(rates: Rates, one: str, other: str) -> float:
+    """The median, over the rounds, of the first's rate by the second's."""
+    return median(a / b for a, b in zip(rates[one], rates[other], strict=True))
+
+
+def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:
     """What `work` gives in a process of its own, whose memory is its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
@@ -101,15 +104,17 @@ def peak_memory(process: int | str = "self") -> float:
     Linux's own account, since getrusage and wait4 begin at what the parent had: they keep it over fork and exec.
     """
     status = Path(f"/proc/{process}/status").read_text()
-    return (
-        next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
-        / 2**10
-    )
+    for line in status.splitlines():
+        if line.startswith("VmHWM:"):
+            kilobytes = int(line.split()[1])
+            return kilobytes / 2**10
+    return 0.0
 
 
-def measured(command: list[str]) -> tuple[float, float]:
+def run_measured(command: list[str]) -> tuple[float, float]:
     """Run a command; gives its seconds and its greatest memory in MB, looked at every 20 ms."""
-    peak, start = 0.0, time.perf_counter()
+    peak = 0.0
+    start = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while process.poll() is None:
             peak = max(peak, peak_memory(process.pid))
@@ -118,8 +123,3 @@ def measured(command: list[str]) -> tuple[float, float]:
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
     return seconds, peak
-
-
-def ratio(rates: Rates, one: str, other: str) -> float:
-    """The median, over the rounds, of the first's rate by the second's."""
-    return median(a / b for a, b in zip(rates[one], rates[other], strict=True))

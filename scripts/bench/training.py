@@ -14,11 +14,21 @@ import torch
 
 from bench.made import configure, encoded_run
 from bench.plain import PlainLoop
-from bench.results import Figure, Settings, alone, in_turns, peak_memory, ratio
+from bench.results import (
+    Figure,
+    Rates,
+    Settings,
+    in_own_process,
+    in_turns,
+    peak_memory,
+    ratio,
+    synchronize,
+)
 from nmt.config.schema import Config
-from nmt.corpus.batching import Batch, Position, batches_from, load_batch
+from nmt.corpus.batching import Position, batches_from, load_batch
 from nmt.corpus.store import ParallelCorpus
 from nmt.model.device import Precision, resolve_precision
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import load_side
@@ -38,90 +48,117 @@ class Size:
     batches: int
 
 
-_S = ("d_model=256", "heads=4", "d_ff=1024", "encoder_layers=4", "decoder_layers=4")
-_B = ("d_model=512", "heads=8", "d_ff=2048", "encoder_layers=6", "decoder_layers=6")
-SIZES = {"S": Size(_S, 8_000, 30_000, 12), "B": Size(_B, 32_000, 30_000, 3)}
+SIZES = {
+    "S": Size(
+        ("d_model=256", "heads=4", "d_ff=1024", "encoder_layers=4", "decoder_layers=4"),
+        types=8_000,
+        pairs=30_000,
+        batches=12,
+    ),
+    "B": Size(
+        ("d_model=512", "heads=8", "d_ff=2048", "encoder_layers=6", "decoder_layers=6"),
+        types=32_000,
+        pairs=30_000,
+        batches=3,
+    ),
+}
 TINY = {
     "S": Size(
-        ("d_model=16", "heads=2", "d_ff=32", "encoder_layers=1", "decoder_layers=1"), 100, 200, 2
+        ("d_model=16", "heads=2", "d_ff=32", "encoder_layers=1", "decoder_layers=1"),
+        types=100,
+        pairs=200,
+        batches=2,
     )
 }
 
 
+@dataclass(frozen=True)
+class Course:
+    """What is trained: the same batches of the same run, again and again."""
+
+    config: Config
+    run: RunDir
+    batches: list[Indices]
+    device: torch.device
+
+    def corpus(self) -> ParallelCorpus:
+        """The encoded pairs."""
+        return ParallelCorpus(self.run.store("train"))
+
+    def vocabulary_sizes(self) -> tuple[int, int]:
+        """Tokens of the source and of the target."""
+        src, tgt = (len(load_side(self.config, self.run, name).vocab) for name in SIDES)
+        return src, tgt
+
+
 def measure(settings: Settings, folder: Path) -> list[Figure]:
     """Tokens a second, their ratio to the plain loop's, use of the hardware, padding, memory: of each size."""
-    matrix = _rates(settings)
-    figures = [
-        Figure(f"matrix products, {name}", rate / 1e12, "TFLOP/s") for name, rate in matrix.items()
-    ]
-    for name, size in (TINY if settings.tiny else SIZES).items():
+    matrix_rates = _matrix_rates(settings)
+    figures: list[Figure] = []
+    for precision, rate in matrix_rates.items():
+        figures.append(Figure(f"matrix products, {precision}", rate / 1e12, "TFLOP/s"))
+    sizes = TINY if settings.tiny else SIZES
+    for name, size in sizes.items():
         (folder / name).mkdir()
-        figures += _of_size(name, size, settings, folder / name, matrix)
+        course = _course(size, settings, folder / name)
+        figures += _of_size(name, course, settings.rounds, matrix_rates)
     return figures
 
 
-def _of_size(
-    name: str, size: Size, settings: Settings, folder: Path, matrix: dict[str, float]
-) -> list[Figure]:
-    shape = [f"model.{override}" for override in size.overrides]
-    config = configure(
-        settings.data, folder, [*shape, "train.batch_tokens=4096"], size.pairs, size.types
-    )
+def _course(size: Size, settings: Settings, folder: Path) -> Course:
+    overrides = [f"model.{override}" for override in size.overrides]
+    overrides.append("train.batch_tokens=4096")
+    config = configure(settings.data, folder, overrides, size.pairs, size.types)
     run = encoded_run(config, folder)
-    corpus = ParallelCorpus(run.store("train"))
-    lengths = corpus.lengths
+    lengths = ParallelCorpus(run.store("train")).lengths
     planned = batches_from(lengths, config.train.batch_tokens, config.train.seed, Position())
     batches = [indices for indices, _ in islice(planned, size.batches)]
-    best = resolve_precision("auto", settings.device)
-    systems = {"plain": _plain(config, run, corpus, batches, settings.device)}
+    return Course(config, run, batches, settings.device)
+
+
+def _of_size(
+    name: str, course: Course, rounds: int, matrix_rates: dict[str, float]
+) -> list[Figure]:
+    best = resolve_precision("auto", course.device)
+    systems = {"plain": _plain(course)}
     for precision in dict.fromkeys((best, "fp32")):
-        systems[precision] = _ours(config, run, corpus, batches, settings.device, precision)
-    rates = in_turns(systems, settings.rounds, settings.device)
-    every = np.concatenate([lengths[indices] for indices in batches])
-    work = flops(config, len(load_side(config, run, "tgt").vocab), every) / (every[:, 1] + 1).sum()
-    share = 100 * median(rates[best]) * work / matrix[best]
+        systems[precision] = _ours(course, precision)
+    rates = in_turns(systems, rounds, course.device)
+    share = median(rates[best]) * _flops_a_token(course) / matrix_rates[best]
+    padding = _padding(course.corpus().lengths, course.batches)
+    memory: float = in_own_process(_peak, course, best)
     return [
-        Figure(
-            f"train {name}: plain torch.nn.Transformer, fp32",
-            median(rates["plain"]),
-            "target tokens/s",
-        ),
-        *(
-            Figure(
-                f"train {name}: nmt, {kind}",
-                median(rates[kind]),
-                "target tokens/s",
-                ratio(rates, kind, "plain"),
-                "plain",
-            )
-            for kind in systems
-            if kind != "plain"
-        ),
-        Figure(f"train {name}: nmt, {best}, share of the matrix rate", share, "%"),
-        Figure(f"train {name}: padding", 100 * _padding(lengths, batches), "% of positions"),
-        Figure(
-            f"train {name}: nmt, {best}, peak memory",
-            _memory(config, run, batches, settings.device, best),
-            "MB",
-        ),
+        *_token_rates(name, rates),
+        Figure(f"train {name}: nmt, {best}, share of the matrix rate", 100 * share, "%"),
+        Figure(f"train {name}: padding", 100 * padding, "% of positions"),
+        Figure(f"train {name}: nmt, {best}, peak memory", memory, "MB"),
     ]
 
 
-def _ours(
-    config: Config,
-    run: RunDir,
-    corpus: ParallelCorpus,
-    batches: list[Indices],
-    device: torch.device,
-    precision: Precision,
-) -> Callable[[], float]:
-    model = Transformer(config.model, *_sizes(config, run)).to(device).train()
-    updater = Updater(config.train, model, precision, World(0, 1, device))
+def _token_rates(name: str, rates: Rates) -> list[Figure]:
+    unit = "target tokens/s"
+    plain = f"train {name}: plain torch.nn.Transformer, fp32"
+    figures = [Figure(plain, median(rates["plain"]), unit)]
+    for system in rates:
+        if system != "plain":
+            what = f"train {name}: nmt, {system}"
+            by = ratio(rates, system, "plain")
+            figures.append(Figure(what, median(rates[system]), unit, by, "plain"))
+    return figures
+
+
+def _ours(course: Course, precision: Precision) -> Callable[[], float]:
+    """A function that trains nmt on all batches, and gives their target tokens."""
+    config = course.config
+    corpus = course.corpus()
+    model = Transformer(config.model, *course.vocabulary_sizes()).to(course.device).train()
+    initialise(model)
+    updater = Updater(config.train, model, precision, World(0, 1, course.device))
 
     def epoch() -> float:
         tokens = 0
-        for number, indices in enumerate(batches, 1):
-            batch = load_batch(corpus, indices, config.model.max_length).to(device)
+        for number, indices in enumerate(course.batches, 1):
+            batch = load_batch(corpus, indices, config.model.max_length).to(course.device)
             updater.apply(number, [batch], batch.tokens)
             tokens += batch.tokens
         return tokens
@@ -129,21 +166,17 @@ def _ours(
     return epoch
 
 
-def _plain(
-    config: Config,
-    run: RunDir,
-    corpus: ParallelCorpus,
-    batches: list[Indices],
-    device: torch.device,
-) -> Callable[[], float]:
+def _plain(course: Course) -> Callable[[], float]:
+    """A function that trains the plain loop on all batches, and gives their target tokens."""
+    corpus = course.corpus()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's, of nested tensors
-        loop = PlainLoop(config, *_sizes(config, run), device)
+        loop = PlainLoop(course.config, *course.vocabulary_sizes(), course.device)
 
     def epoch() -> float:
         tokens = 0
-        for indices in batches:
-            batch: Batch = load_batch(corpus, indices, config.model.max_length).to(device)
+        for indices in course.batches:
+            batch = load_batch(corpus, indices, course.config.model.max_length).to(course.device)
             loop.update(batch)
             tokens += batch.tokens
         return tokens
@@ -151,9 +184,22 @@ def _plain(
     return epoch
 
 
-def _sizes(config: Config, run: RunDir) -> tuple[int, int]:
-    src, tgt = (len(load_side(config, run, name).vocab) for name in SIDES)
-    return src, tgt
+def _peak(course: Course, precision: Precision) -> float:
+    """Peak memory in MB of a process that only trains; on a GPU, of the GPU's memory."""
+    epoch = _ours(course, precision)
+    epoch()
+    if course.device.type == "cuda":
+        return torch.cuda.max_memory_allocated(course.device) / 2**20
+    return peak_memory()
+
+
+def _flops_a_token(course: Course) -> float:
+    """Floating-point operations of training for each target token, EOS counted."""
+    lengths = course.corpus().lengths
+    trained = np.concatenate([lengths[indices] for indices in course.batches])
+    _, vocabulary = course.vocabulary_sizes()
+    tokens = (trained[:, 1] + 1).sum()
+    return float(flops(course.config, vocabulary, trained) / tokens)
 
 
 def flops(config: Config, vocabulary: int, lengths: npt.NDArray[np.int32]) -> float:
@@ -164,52 +210,45 @@ def flops(config: Config, vocabulary: int, lengths: npt.NDArray[np.int32]) -> fl
     """
     shape = config.model
     src, tgt = (lengths.astype(np.float64) + 1).T
-    square, feed = shape.d_model**2, 2 * shape.d_model * shape.d_ff
-    encoder = shape.encoder_layers * ((4 * square + feed) * src + 2 * shape.d_model * src**2)
-    decoder = shape.decoder_layers * ((6 * square + feed) * tgt + 2 * square * src)
-    looks = shape.decoder_layers * 2 * shape.d_model * (tgt**2 / 2 + src * tgt)
-    return float(6 * (encoder + decoder + looks + vocabulary * shape.d_model * tgt).sum())
+    square = shape.d_model**2
+    feed_forward = 2 * shape.d_model * shape.d_ff
+    encoder_layer = (4 * square + feed_forward) * src + 2 * shape.d_model * src**2
+    decoder_layer = (6 * square + feed_forward) * tgt + 2 * square * src
+    decoder_attention = 2 * shape.d_model * (tgt**2 / 2 + src * tgt)
+    output = vocabulary * shape.d_model * tgt
+    products = (
+        shape.encoder_layers * encoder_layer
+        + shape.decoder_layers * (decoder_layer + decoder_attention)
+        + output
+    )
+    return float(6 * products.sum())
 
 
 def _padding(lengths: npt.NDArray[np.int32], batches: list[Indices]) -> float:
     """The share of a batch's positions, on both sides, that hold no token."""
-    tokens = sum(int((lengths[indices] + 1).sum()) for indices in batches)
-    positions = sum(
-        len(indices) * int((lengths[indices].max(axis=0) + 1).sum()) for indices in batches
-    )
+    tokens = 0
+    positions = 0
+    for indices in batches:
+        with_eos = lengths[indices] + 1
+        tokens += int(with_eos.sum())
+        positions += len(indices) * int(with_eos.max(axis=0).sum())
     return 1 - tokens / positions
 
 
-def _rates(settings: Settings) -> dict[str, float]:
+def _matrix_rates(settings: Settings) -> dict[str, float]:
     """What the hardware does in large matrix products, operations a second, by precision."""
-    size = 128 if settings.tiny else 2048 if settings.device.type == "cpu" else 8192
-    found = {}
+    size = 2048 if settings.device.type == "cpu" else 8192
+    if settings.tiny:
+        size = 128
+    rates = {}
     for name, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
-        a, b = (torch.randn(size, size, device=settings.device).to(dtype) for _ in range(2))
+        a = torch.randn(size, size, device=settings.device).to(dtype)
+        b = torch.randn(size, size, device=settings.device).to(dtype)
         times = []
         for _ in range(2 * settings.rounds + 1):
             start = time.perf_counter()
             a @ b
-            if settings.device.type == "cuda":
-                torch.cuda.synchronize(settings.device)
+            synchronize(settings.device)
             times.append(time.perf_counter() - start)
-        found[name] = 2 * size**3 / median(times[1:])
-    return found
-
-
-def _memory(
-    config: Config, run: RunDir, batches: list[Indices], device: torch.device, precision: Precision
-) -> float:
-    """Peak memory in MB of a process that only trains; on a GPU, of its memory."""
-    peak: float = alone(_peak, config, run, batches, device, precision)
-    return peak
-
-
-def _peak(
-    config: Config, run: RunDir, batches: list[Indices], device: torch.device, precision: Precision
-) -> float:
-    epoch = _ours(config, run, ParallelCorpus(run.store("train")), batches, device, precision)
-    epoch()
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 2**20
-    return peak_memory()
+        rates[name] = 2 * size**3 / median(times[1:])
+    return rates

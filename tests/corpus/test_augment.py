@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nmt.config.schema import AugmentConfig
 from nmt.corpus.augment import Joiner, variants
-from nmt.corpus.lines import SentencePair
+from nmt.corpus.pairs import SentencePair
 from nmt.text.spans import PLACEHOLDERS
 
 PAIR = SentencePair(
@@ -112,14 +112,13 @@ def test_without_shares_nothing_is_added() -> None:
 
 def test_sentences_are_joined_with_the_one_before() -> None:
     join = Joiner(1)
-    first, second, title = (
-        SentencePair("Go.", "走。"),
-        SentencePair("Stay!", "留！"),
-        SentencePair("Title", "标题"),
-    )
-    assert join(*first, 1) == ()
-    assert join(*second, 2) == ("joined", "Go. Stay!", "走。留！")
-    assert join(*title, 3)[1] == "Stay! Title"
-    assert join(*first, 4) == ()  # what ends without a mark is no sentence
+    first = SentencePair("Go.", "走。")
+    second = SentencePair("Stay!", "留！")
+    title = SentencePair("Title", "标题")
+    assert join(first, 1) is None
+    assert join(second, 2) == ("joined", "Go. Stay!", "走。留！")
+    assert join(title, 3) == ("joined", "Stay! Title", "留！标题")
+    assert join(first, 4) is None  # what ends without a mark is not a sentence
     never = Joiner(0)
-    assert never(*first, 1) == never(*second, 1) == ()
+    assert never(first, 1) is None
+    assert never(second, 1) is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from nmt.corpus.batching import Batch, Position, batches_from, collate, load_batch, pad, plan_epoch
-from nmt.corpus.store import Int32, ParallelCorpus, write_store
+from nmt.corpus.store import Block, Int32, ParallelCorpus, write_store
 from nmt.text.vocab import BOS, EOS, PAD
 
 
@@ -144,7 +144,7 @@ def assert_layout(batch: Batch, pairs: list[tuple[list[int], list[int]]]) -> Non
         assert rows(tensor) == [row + [PAD] * (width - len(row)) for row in complete]
         assert tensor.dtype == torch.int64
     assert batch.labels.tolist() == [token for _, tgt in pairs for token in (*tgt, EOS)]
-    assert batch.tgt_in.flatten()[batch.kept].tolist() == [
+    assert batch.tgt_in.flatten()[batch.target_positions].tolist() == [
         token for _, tgt in pairs for token in (BOS, *tgt)
     ]
     assert batch.tokens == sum(len(tgt) + 1 for _, tgt in pairs)
@@ -204,7 +204,8 @@ def test_pad_takes_lists_too() -> None:
 def test_a_batch_goes_whole_to_a_device() -> None:
     batch = collate([np.array([5, 6])], [np.array([7])]).to(torch.device("meta"))
     assert {
-        tensor.device.type for tensor in (batch.src, batch.tgt_in, batch.tgt_out, batch.kept)
+        tensor.device.type
+        for tensor in (batch.src, batch.tgt_in, batch.tgt_out, batch.target_positions)
     } == {"meta"}
 
 
@@ -212,7 +213,7 @@ def test_a_batch_is_loaded_from_a_store_by_indices(tmp_path: Path) -> None:
     pairs = [([4 + i] * (i % 3), [9 + i] * (i % 4)) for i in range(10)]
     src, tgt = (np.array([i for pair in pairs for i in pair[side]]) for side in range(2))
     lengths = np.array([(len(src), len(tgt)) for src, tgt in pairs])
-    write_store(tmp_path / "train", [(src, tgt, lengths)], (99, 99), ("", ""))
+    write_store(tmp_path / "train", [Block(src, tgt, lengths)], (99, 99), ("", ""))
     chosen = np.array([7, 2, 9])
     assert_layout(
         load_batch(ParallelCorpus(tmp_path / "train"), chosen, 99), [pairs[i] for i in chosen]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nmt.config.schema import Config
-from nmt.corpus import encode, workers
+from nmt.corpus import encode, tokenized, workers
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.store import ParallelCorpus
 from nmt.errors import ConfigError, DataError
@@ -371,11 +371,12 @@ def test_an_interrupted_build_is_current_for_nobody(
 
         return interrupted
 
-    for name in (
-        "write_store",
-        "_describe",
-    ):  # all splits as numbers of tokens, each as ids; both sides
-        monkeypatch.setattr(encode, name, interrupting(getattr(encode, name)))
+    for module, name in (
+        (tokenized, "write_store"),  # all splits as numbers of tokens
+        (encode, "write_store"),  # each split as ids
+        (encode, "_describe"),  # each side
+    ):
+        monkeypatch.setattr(module, name, interrupting(getattr(module, name)))
     with pytest.raises(KeyboardInterrupt):
         build_vocabularies(new, run)
     assert not vocabularies_are_current(old, run)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.corpus.filters import FILTERS, RAW_FILTERS, Limits, failed
-from nmt.corpus.lines import SentencePair
+from nmt.corpus.pairs import SentencePair
 
 ALL = RAW_FILTERS | FILTERS
 LIMITS = Limits()

@@ -13,8 +13,7 @@ import pytest
 
 from nmt.config.schema import Config
 from nmt.corpus import clean, workers
-from nmt.corpus.filters import FILTERS
-from nmt.corpus.prepare import is_current, ledger_line, prepare
+from nmt.corpus.prepare import is_current, prepare
 from nmt.errors import ConfigError, DataError
 from nmt.files import read_json
 from nmt.run_dir import SPLITS, RunDir
@@ -431,16 +430,3 @@ def test_memory_does_not_grow_with_the_text(
         tracemalloc.stop()
         assert report["totals"]["dropped"] == {}
     assert (peaks[1] - peaks[0]) / 1500 < 150  # bytes a pair, which itself has 500
-
-
-def test_a_ledger_line_tells_all() -> None:
-    entry = {"read": 9, "kept": 5, "dev": 0, "test": 1, "mended": 0, "variants": {}}
-    entry |= {"dropped": {"empty": 2, "ratio": 1}}
-    assert ledger_line(entry) == "9 pairs read, 5 kept, 1 drawn for test; dropped: empty 2, ratio 1"
-    assert ledger_line(entry | {"test": 0, "dropped": {}}) == "9 pairs read, 5 kept; dropped: none"
-    varied = entry | {"mended": 4, "variants": {"upper": 2, "masked": 1}}
-    assert ledger_line(varied) == (
-        "9 pairs read, 5 kept, 4 with Chinese punctuation mended, 1 drawn for test; "
-        "dropped: empty 2, ratio 1; added: upper 2, masked 1"
-    )
-    assert {"empty", "ratio"} <= set(FILTERS)

@@ -11,7 +11,8 @@ from nmt.commands.trained_run import remember
 from nmt.config.load import load_config
 from nmt.corpus import stages
 from nmt.errors import ConfigError, DataError, UserError
-from nmt.run_dir import RunDir, locked
+from nmt.files import locked
+from nmt.run_dir import RunDir
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
 from nmt.translate.load import load_translator
@@ -59,7 +60,7 @@ def test_a_changed_corpus_is_prepared_again_before_training_but_not_under_a_trai
     said: list[str] = []
     stages.ensure_prepared(config, run, said.append)
     stages.ensure_vocabularies(config, run, said.append)
-    assert "it goes on with the text as it was prepared" in said[0]
+    assert "the run keeps the text that it was trained on" in said[0]
     for stage in (stages.run_prepare, stages.run_build_vocab):
         with pytest.raises(ConfigError, match="would replace what its checkpoints were trained on"):
             stage(config, run, said.append)
@@ -83,16 +84,20 @@ def test_a_configuration_of_something_else_is_not_replaced(
     foreign = tmp_path / "run" / "config.yaml"
     foreign.parent.mkdir()
     foreign.write_text("services: [web]\n")
-    with pytest.raises(ConfigError, match="is of something else"):
+    with pytest.raises(ConfigError, match="belongs to something else"):
         stages.claim(tiny_config(*world), overwrite=True)
     assert foreign.read_text() == "services: [web]\n"
 
 
 def test_two_processes_cannot_work_in_one_run_but_a_dead_one_holds_no_lock(tmp_path: Path) -> None:
     run = RunDir(tmp_path / "run")
-    with locked(run), pytest.raises(UserError, match="another process is at work"), locked(run):
+    with (
+        locked(run.path),
+        pytest.raises(UserError, match="another process is at work"),
+        locked(run.path),
+    ):
         pass
-    with locked(run):
+    with locked(run.path):
         pass
 
 

@@ -26,7 +26,8 @@ def content(corpus: ParallelCorpus) -> list[Pair]:
 
 def block(pairs: list[Pair]) -> Block:
     src, tgt = (np.array([i for pair in pairs for i in pair[side]], int) for side in range(2))
-    return src, tgt, np.array([(len(src), len(tgt)) for src, tgt in pairs], int).reshape(-1, 2)
+    lengths = np.array([(len(src), len(tgt)) for src, tgt in pairs], int).reshape(-1, 2)
+    return Block(src, tgt, lengths)
 
 
 def stored(

@@ -16,7 +16,8 @@ from random import Random
 from conftest import tiny_config, train
 from trainings import outcome
 
-from nmt.run_dir import RunDir, locked
+from nmt.files import locked
+from nmt.run_dir import RunDir
 
 SETTINGS = [
     *(
@@ -38,7 +39,7 @@ def life(corpus: Path, run: Path, hook: Callable[[str, tuple[object, ...]], None
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
             sys.addaudithook(hook)
-            with locked(RunDir(run)):
+            with locked(run):
                 train(tiny_config(corpus, run, *SETTINGS))
         except BaseException as error:
             sys.stdout.write(f"{run}: {error!r}\n")

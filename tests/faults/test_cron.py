@@ -1,6 +1,6 @@
 """`nmt translate` and `nmt evaluate` where nobody is there: no environment, no stdin, nothing to write to, two at once.
 
-Exit codes and their messages: tests/test_cli.py. Records appended at once: tests/evaluate/test_significance.py.
+Exit codes and their messages: tests/test_cli.py. Records appended at once: tests/evaluate/test_history.py.
 """
 
 import json
@@ -14,7 +14,7 @@ import pytest
 from conftest import NMT, run_nmt
 
 from nmt.errors import UserError
-from nmt.evaluate.significance import append_history
+from nmt.evaluate.history import append_history
 from nmt.run_dir import RunDir
 
 CLOSED = ["bash", "-c", 'exec <&-; exec "$@"', "bash"]
@@ -102,7 +102,7 @@ def test_a_job_that_overlaps_with_the_one_before_does_not_mix_with_it(
 
 
 APPEND = (
-    "import sys; from pathlib import Path; from nmt.evaluate.significance import append_history; "
+    "import sys; from pathlib import Path; from nmt.evaluate.history import append_history; "
 )
 
 
@@ -119,7 +119,7 @@ def test_a_disk_that_fills_up_midway_takes_no_half_record(tmp_path: Path) -> Non
         check=False,
     )
     assert full.stderr.splitlines()[-1].endswith(
-        f"{history}: cannot append the scores (File too large); mend that or change evaluate.history"
+        f"{history}: cannot append the scores (File too large); fix that or change evaluate.history"
     )
     assert history.read_bytes() == whole
 

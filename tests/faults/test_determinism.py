@@ -17,7 +17,7 @@ from nmt import __version__, checkpoint
 from nmt.config.load import load_config
 from nmt.corpus import workers
 from nmt.run_dir import RunDir
-from nmt.train.provenance import _commit, origin
+from nmt.train.provenance import _commit, provenance
 from nmt.translate.load import load_translator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,7 +60,7 @@ def test_a_checkpoint_says_what_made_it(corpus: Path, tmp_path: Path) -> None:
     assert one["seed"] == 7
     assert {len(one[name]) for name in ("config", "data", "source")} == {64}
     config = tiny_config(corpus, runs[0].path, "train.updates=3", "train.seed=7")
-    assert {key for key, value in origin(config, runs[0]).items() if value != one[key]} == {
+    assert {key for key, value in provenance(config, runs[0]).items() if value != one[key]} == {
         "config"
     }
     other_data = train(

@@ -1,7 +1,7 @@
 """Whatever ends a training, the next `nmt train` goes on, and the result is the same bit for bit.
 
-That each of SIGINT, SIGTERM and SIGHUP saves first, and that going on then gives the same, stands in
-tests/train/test_trainer.py; the same of Ctrl-C as users see it in tests/test_cli.py.
+tests/train/test_trainer.py shows that each of SIGINT, SIGTERM and SIGHUP saves first, and that going
+on then gives the same; tests/test_cli.py shows it for Ctrl-C.
 """
 
 import shutil
@@ -9,16 +9,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from conftest import tiny_config, train, write_corpus
+from conftest import dev_losses, tiny_config, train, write_corpus
 from trainings import ENVIRONMENT, outcome, settings, the_rest, training, wait_for
 
 from nmt import checkpoint
+from nmt.corpus.batching import Batch
 from nmt.errors import UserError
-from nmt.run_dir import RunDir, locked
-from nmt.train.update import Updater
+from nmt.files import locked
+from nmt.run_dir import RunDir
+from nmt.train.update import Updated, Updater
 
 HERE = Path(__file__).parent
 
@@ -85,14 +88,12 @@ def test_a_second_process_is_refused_until_the_first_is_dead_however_it_died(
     run = RunDir(tmp_path / "run")
     with training(tmp_path, settings(corpus, run.path, "train.updates=100000")) as process:
         wait_for(process, "update 10/")
-        with (
-            pytest.raises(UserError, match=f"{run.path}: another process is at work in this run"),
-            locked(run),
-        ):
+        message = f"{run.path}: another process is at work in this folder"
+        with pytest.raises(UserError, match=message), locked(run.path):
             pass
         process.kill()
         process.wait()
-    with locked(run):
+    with locked(run.path):
         pass
 
 
@@ -103,23 +104,17 @@ class Killed(BaseException):
 def test_a_training_killed_while_it_averages_averages_again(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    losses = {
-        "straight": [3.0, 2.0, 1.0],
-        "killed": [3.0, 2.0, 1.0, 1.0],
-    }  # of two steps, and of their mean
-    monkeypatch.setattr(
-        "nmt.train.validation.Validator.measure",
-        lambda self, _: (
-            {"loss": losses[self.run.path.name].pop(0), "bleu": 0.0, "chrf": 0.0},
-            self.references,
-        ),
-    )
+    dev_losses(monkeypatch, [3.0, 2.0, 1.0])  # of two steps, and of their mean
     straight = train(tiny_config(corpus, tmp_path / "straight"))
     config = tiny_config(corpus, tmp_path / "killed")
+    dev_losses(monkeypatch, [3.0, 2.0, 1.0, 1.0])
+
+    def die_at_the_average(_run: RunDir, folder: Path) -> None:
+        if "average" in folder.name:
+            raise Killed
+
     with monkeypatch.context() as patch:
-        patch.setattr(
-            checkpoint, "mark_best", lambda run, folder: die() if "average" in folder.name else None
-        )
+        patch.setattr(checkpoint, "mark_best", die_at_the_average)
         with pytest.raises(Killed):
             train(config)
     killed = train(config)
@@ -127,34 +122,27 @@ def test_a_training_killed_while_it_averages_averages_again(
     assert outcome(killed) == outcome(straight)
 
 
-def die() -> None:
-    raise Killed
-
-
 def test_patience_goes_on_where_it_stood(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    losses = {
-        name: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] for name in ("straight", "killed")
-    }  # the first is the best
-    monkeypatch.setattr(
-        "nmt.train.validation.Validator.measure",
-        lambda self, _: (
-            {"loss": losses[self.run.path.name].pop(0), "bleu": 0.0, "chrf": 0.0},
-            self.references,
-        ),
-    )
+    losses = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]  # the first is the best
     patient = ("train.updates=1000", "train.patience=3", "train.average=0")
+    dev_losses(monkeypatch, losses)
     straight = train(tiny_config(corpus, tmp_path / "straight", *patient))
     assert straight.steps()[-1].name == "step-00000040"
     config = tiny_config(corpus, tmp_path / "killed", *patient)
+    dev_losses(monkeypatch, losses)
     apply = Updater.apply
+
+    def die_at_25(
+        self: Updater, update: int, batches: Sequence[Batch], total_tokens: int
+    ) -> Updated:
+        if update == 25:
+            raise Killed
+        return apply(self, update, batches, total_tokens)
+
     with monkeypatch.context() as patch:
-        patch.setattr(
-            Updater,
-            "apply",
-            lambda self, update, *rest: die() if update == 25 else apply(self, update, *rest),
-        )
+        patch.setattr(Updater, "apply", die_at_25)
         with pytest.raises(Killed):
             train(config)
     assert outcome(train(config)) == outcome(straight)
@@ -172,6 +160,6 @@ def test_a_checkpoint_written_anew_is_there_even_if_the_process_was_killed_betwe
     folder.rename(work / "old")
     if whole == "old":  # it was killed after the second rename instead: the old one is of no use
         (work / folder.name).rename(folder)
-    with locked(run):
+    with locked(run.path):
         assert outcome(run) == before
         assert not work.exists()

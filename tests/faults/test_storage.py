@@ -1,7 +1,8 @@
 """Disks that are full or cannot be written, files that are damaged, edited or gone.
 
-That a limit on file sizes (for machines where nothing can be mounted) leaves what was whole stands in
-tests/test_cli.py; that damaged weights are named, and no pickled code is executed, in tests/train/test_trainer.py.
+tests/test_cli.py shows that a limit on file sizes (for machines where nothing can be mounted) leaves
+earlier files intact; tests/train/test_resuming.py that damaged weights are named;
+tests/test_checkpoint.py that no pickled code is executed.
 """
 
 import os
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import tiny_config, train
+from conftest import dev_losses, tiny_config, train
 from trainings import outcome, settings
 from typer.testing import CliRunner, Result
 
@@ -81,7 +82,7 @@ def listing(folder: Path) -> dict[str, bytes]:
 def test_a_full_disk_is_named_and_what_was_whole_is_gone_on_from(
     left: int, told: str, disk: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    """Not even the configuration fits; the weights do not; the weights do, but not the optimizer's state."""
+    """Not even the configuration fits; not the weights; the weights, but not the optimizer."""
     straight = train(tiny_config(corpus, tmp_path / "straight"))
     run = train(tiny_config(corpus, disk / "run", *SHORT))
     before = listing(run.checkpoints)
@@ -209,11 +210,7 @@ def test_train_text_that_was_encoded_anew_after_training_is_named(
 def test_a_best_checkpoint_that_vanished_is_named_and_the_best_from_now_on_takes_its_place(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    losses = iter([1.0, 2.0, 3.0])
-    monkeypatch.setattr(
-        "nmt.train.validation.Validator.measure",
-        lambda self, _: ({"loss": next(losses), "bleu": 0.0, "chrf": 0.0}, self.references),
-    )
+    dev_losses(monkeypatch, [1.0, 2.0, 3.0])
     run = train(tiny_config(corpus, tmp_path / "run", "train.average=0"))
     best = checkpoint.best(run)
     assert best == run.checkpoints / "step-00000010"

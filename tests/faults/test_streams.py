@@ -22,7 +22,7 @@ from nmt.corpus.lines import decode_lines
 from nmt.errors import ConfigError, DataError, ModelError, UserError
 from nmt.run_dir import RunDir
 from nmt.translate.load import load_translator
-from nmt.translate.resumable import unfinished
+from nmt.translate.resumable import resumable_output
 from nmt.translate.windows import windows
 
 LOAD = Path(__file__).parents[2] / "scripts" / "load.py"
@@ -238,7 +238,7 @@ def half_done(output: Path) -> None:
     """Two of an input's lines translated, then an interrupt."""
     with (
         suppress(KeyboardInterrupt),
-        unfinished(output, "this model", resume=False, overwrite=False) as part,
+        resumable_output(output, "this model", resume=False, overwrite=False) as part,
     ):
         part.append(["one", "two"], "一\n二\n")
         raise KeyboardInterrupt
@@ -248,7 +248,7 @@ def go_on(
     output: Path, lines: list[str], made_with: str = "this model", overwrite: bool = False
 ) -> list[str]:
     """What is left to translate, once it is translated."""
-    with unfinished(output, made_with, not overwrite, overwrite) as part:
+    with resumable_output(output, made_with, not overwrite, overwrite) as part:
         left = list(part.remaining(lines))
         part.append(left, "".join(f"{line}!\n" for line in left))
     return left
@@ -257,12 +257,10 @@ def go_on(
 def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     half_done(output)
-    told = (
-        r"out\.zh\.part: 2 lines are translated already; go on with --resume, or --overwrite them"
-    )
+    told = r"out\.zh\.part: 2 lines are translated already; continue with --resume, or start again with --overwrite"
     with (
         pytest.raises(ConfigError, match=told),
-        unfinished(output, "this model", resume=False, overwrite=False),
+        resumable_output(output, "this model", resume=False, overwrite=False),
     ):
         pass
     assert go_on(output, ["one", "two", "three"]) == ["three"]
@@ -276,7 +274,7 @@ def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
             ["one"],
             "this model",
             DataError,
-            "the translations of 2 lines, but the input has 1; give the same again",
+            "the translations of 2 lines, but the input has 1; give the same input again",
         ),
         (
             ["one", "zwei", "three"],
@@ -324,9 +322,9 @@ def test_a_half_done_translation_that_is_damaged_is_named(tmp_path: Path, said: 
 def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     with (
-        unfinished(output, "m", resume=False, overwrite=False),
+        resumable_output(output, "m", resume=False, overwrite=False),
         pytest.raises(UserError, match=r"out\.zh\.part: another process is at work"),
-        unfinished(output, "m", resume=True, overwrite=False),
+        resumable_output(output, "m", resume=True, overwrite=False),
     ):
         pass
 
@@ -350,7 +348,10 @@ def test_a_full_disk_keeps_what_was_done(trained: RunDir, tmp_path: Path) -> Non
     full = from_file(
         command, source, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
     )
-    told = f"nmt: {output}.part: cannot be written (File too large); mend that, then go on with --resume\n"
+    told = (
+        f"nmt: {output}.part: cannot be written (File too large); "
+        "fix that, then continue with --resume\n"
+    )
     assert (full.returncode, full.stderr.decode()) == (1, told)
     assert json.loads((tmp_path / "out.zh.part" / "done.json").read_text())["lines"] == 2000
     assert not output.exists()

@@ -15,14 +15,12 @@ from typer.testing import CliRunner, Result
 from nmt import checkpoint
 from nmt.cli import app
 from nmt.config.schema import Config
-from nmt.corpus.batching import Batch, collate
+from nmt.corpus.batching import Batch, Position, collate
 from nmt.errors import UserError
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
-from nmt.train.health import Health
 from nmt.train.loss import logits_of
 from nmt.train.trainer import Trainer
-from nmt.train.update import Updated
 
 CPU = World(0, 1, torch.device("cpu"))
 
@@ -74,33 +72,14 @@ def test_a_training_that_fails_from_the_start_says_so_and_leaves_no_checkpoint(
     assert ("there is no good checkpoint yet" in failed.stderr) != bool(good)
 
 
-def after(losses: list[float]) -> Health:
-    health = Health()
-    for update, loss in enumerate(losses, 1):
-        health = health.after(update, Updated(loss, 1.0, 100, applied=True), settling=False)
-    return health
-
-
-def test_neither_noise_nor_an_outlier_nor_a_plateau_is_divergence() -> None:
-    chance = torch.Generator().manual_seed(1)
-    noise = torch.randn(2000, generator=chance).mul(0.8).tolist()
-    falling = [2 + 6 * 0.99**update + noise[update] for update in range(2000)]
-    assert after(falling).fault(2000) is None
-    assert after([*falling, 1e9, *falling[1000:]]).fault(3001) is None
-    assert after([7.0] * 2000).fault(2000) is None
-    diverged = after([*falling, *([5.0] * 500)])
-    assert str(diverged.fault(2500)).startswith("the loss has diverged: 4.9")
-    assert 1900 < diverged.sound <= 2000
-
-
 # --- memory ---
 
 
 def some_trainer(config: Config) -> tuple[Trainer, list[Batch], int]:
     """A trainer with the batches of an update, those of the fewest pairs first."""
     trainer = Trainer(config, ready(config), CPU)
-    batches, tokens, _ = next(trainer._groups())
-    return trainer, sorted(batches, key=lambda batch: len(batch.src)), tokens
+    group = next(trainer.reader.groups(Position()))
+    return trainer, sorted(group.batches, key=lambda batch: len(batch.src)), group.tokens
 
 
 def gradients(
@@ -124,7 +103,7 @@ NO_MEMORY = (
 
 
 def limit(pairs: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """No memory for batches of more pairs; gives the sizes of the batches that there was memory for."""
+    """No memory for batches of more pairs; gives the sizes of the batches that fitted."""
     fitted: list[int] = []
 
     def limited(model: object, batch: Batch, dtype: object) -> torch.Tensor:
@@ -182,7 +161,8 @@ def test_the_size_that_fits_is_remembered_also_by_those_who_resume(
 )
 def test_memory_that_is_really_short_is_made_do_with(corpus: Path, tmp_path: Path) -> None:
     trainer, _, _ = some_trainer(tiny_config(corpus, tmp_path / "run"))
-    pairs = [trainer.corpus[i] for i in range(len(trainer.corpus))] * 20
+    corpus_ids = trainer.reader.corpus
+    pairs = [corpus_ids[i] for i in range(len(corpus_ids))] * 20
     large = collate([src for src, _ in pairs], [tgt for _, tgt in pairs])
     in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
@@ -192,8 +172,8 @@ def test_memory_that_is_really_short_is_made_do_with(corpus: Path, tmp_path: Pat
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
     assert updated.applied
-    assert trainer.updater.room.positions is not None
-    assert trainer.updater.room.positions <= large.src.numel() / 2
+    assert trainer.updater.splitter.capacity is not None
+    assert trainer.updater.splitter.capacity <= large.src.numel() / 2
 
 
 def test_a_single_pair_too_large_for_the_memory_is_named_by_its_size(

@@ -17,7 +17,7 @@ def model() -> Transformer:
     return build(tiny())
 
 
-def test_attention_weights_are_a_softmax_written_out():
+def test_attention_weights_are_a_softmax_written_out() -> None:
     q, k = (
         torch.randn(1, 1, 2, 4, dtype=torch.float64),
         torch.randn(1, 1, 3, 4, dtype=torch.float64),
@@ -32,14 +32,14 @@ def test_attention_weights_are_a_softmax_written_out():
         )
 
 
-def test_there_is_a_map_for_every_layer_sentence_and_head(model):
+def test_there_is_a_map_for_every_layer_sentence_and_head(model: Transformer) -> None:
     maps = attention_maps(model, *random_batch(LENGTHS))
     assert maps.encoder.shape == (2, 3, 4, 6, 6)
     assert maps.decoder.shape == (3, 3, 4, 7, 7)
     assert maps.cross.shape == (3, 3, 4, 7, 6)
 
 
-def test_every_row_sums_to_one(model):
+def test_every_row_sums_to_one(model: Transformer) -> None:
     maps = attention_maps(model, *random_batch(LENGTHS))
     for weights in (maps.encoder, maps.decoder, maps.cross):
         torch.testing.assert_close(
@@ -48,13 +48,13 @@ def test_every_row_sums_to_one(model):
         assert (weights >= 0).all()
 
 
-def test_the_rows_of_a_bf16_model_sum_to_one_too(model):
+def test_the_rows_of_a_bf16_model_sum_to_one_too(model: Transformer) -> None:
     maps = attention_maps(model.bfloat16(), *random_batch(LENGTHS))
     for weights in (maps.encoder, maps.decoder, maps.cross):
         torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
 
 
-def test_nothing_is_seen_of_padding_and_of_the_future(model):
+def test_nothing_is_seen_of_padding_and_of_the_future(model: Transformer) -> None:
     src, tgt_in = random_batch(LENGTHS)
     maps = attention_maps(model, src, tgt_in)
     padding, future = src == PAD, torch.ones(7, 7, dtype=torch.bool).triu(1)
@@ -66,7 +66,7 @@ def test_nothing_is_seen_of_padding_and_of_the_future(model):
     assert (maps.decoder[..., ~future] > 0).all()
 
 
-def test_weights_times_values_are_what_attention_gave_in_the_fast_path(model):
+def test_weights_times_values_are_what_attention_gave_in_the_fast_path(model: Transformer) -> None:
     """Layer by layer, against what fused attention computed in a run without maps."""
     calls: list[tuple[torch.Tensor, torch.Tensor]] = []
     attends = [module for module in model.modules() if isinstance(module, Attend)]
@@ -88,7 +88,7 @@ def test_weights_times_values_are_what_attention_gave_in_the_fast_path(model):
         torch.testing.assert_close(weights @ values, out, rtol=1e-10, atol=1e-12)
 
 
-def test_a_model_that_looks_by_content_is_seen_to_align():
+def test_a_model_that_looks_by_content_is_seen_to_align() -> None:
     """Queries and keys are the bare embeddings here: each target word must find its source word."""
     config = tiny(
         encoder_layers=1, decoder_layers=1, heads=1, scale="none", tie_embeddings="all", norm="post"
@@ -109,7 +109,7 @@ def test_a_model_that_looks_by_content_is_seen_to_align():
     assert maps.cross[0, 0, 0].argmax(-1).tolist() == order
 
 
-def test_asking_for_maps_leaves_the_model_as_it_was(model):
+def test_asking_for_maps_leaves_the_model_as_it_was(model: Transformer) -> None:
     src, tgt_in = random_batch(LENGTHS)
     before = model(src, tgt_in)
     for training in (True, False):
@@ -120,7 +120,7 @@ def test_asking_for_maps_leaves_the_model_as_it_was(model):
     assert torch.equal(model(src, tgt_in), before)
 
 
-def test_maps_are_without_dropout():
+def test_maps_are_without_dropout() -> None:
     model = build(tiny(dropout=0.5, attention_dropout=0.5)).train()
     batch = random_batch(LENGTHS)
     one, other = attention_maps(model, *batch), attention_maps(model, *batch)
@@ -128,7 +128,7 @@ def test_maps_are_without_dropout():
     assert torch.equal(one.cross, other.cross)
 
 
-def test_a_failure_underway_leaves_no_watcher_behind(model):
+def test_a_failure_underway_leaves_no_watcher_behind(model: Transformer) -> None:
     src, _ = random_batch(LENGTHS)
     with pytest.raises(IndexError):
         attention_maps(model, src, torch.full((3, 2), 99))

@@ -1,15 +1,20 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 
 from nmt.errors import ConfigError
-from nmt.model.device import dtype_of, resolve_device, resolve_precision
+from nmt.model.device import Precision, dtype_of, resolve_device, resolve_precision
 
 CPU, GPU, APPLE = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 
+Machine = Callable[..., None]
+
 
 @pytest.fixture
-def machine(monkeypatch):
-    """A machine that has what it is told to have."""
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """Makes this a machine that has what is asked for, and nothing else."""
 
     def have(
         gpus: int = 0,
@@ -17,7 +22,7 @@ def machine(monkeypatch):
         gpu_bf16: bool = False,
         amx: bool = False,
         avx: bool = False,
-    ):
+    ) -> None:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: gpu_bf16)
@@ -42,8 +47,8 @@ def machine(monkeypatch):
     ],
 )
 def test_a_device_is_the_one_that_is_named_and_auto_the_fastest_there_is(
-    has, name, expected, machine
-):
+    has: dict[str, Any], name: str, expected: str, machine: Machine
+) -> None:
     machine(**has)
     assert resolve_device(name) == torch.device(expected)
 
@@ -57,7 +62,9 @@ def test_a_device_is_the_one_that_is_named_and_auto_the_fastest_there_is(
         ({"gpus": 2}, "mps", "device=mps: this machine has no Apple GPU"),
     ],
 )
-def test_a_device_that_is_not_there_is_refused_with_a_way_out(has, name, message, machine):
+def test_a_device_that_is_not_there_is_refused_with_a_way_out(
+    has: dict[str, Any], name: str, message: str, machine: Machine
+) -> None:
     machine(**has)
     with pytest.raises(ConfigError, match=message):
         resolve_device(name)
@@ -74,18 +81,20 @@ def test_a_device_that_is_not_there_is_refused_with_a_way_out(has, name, message
         ({"apple": True}, APPLE, "fp32"),
     ],
 )
-def test_auto_is_what_the_hardware_multiplies_in(has, device, expected, machine):
+def test_auto_is_what_the_hardware_multiplies_in(
+    has: dict[str, Any], device: torch.device, expected: str, machine: Machine
+) -> None:
     machine(**has)
     assert resolve_precision("auto", device) == expected
 
 
 @pytest.mark.parametrize("device", [CPU, GPU, APPLE])
 @pytest.mark.parametrize("name", ["fp32", "bf16"])
-def test_a_named_precision_is_kept(name, device):
+def test_a_named_precision_is_kept(name: str, device: torch.device) -> None:
     assert resolve_precision(name, device) == name
 
 
-def test_half_precision_needs_a_gpu():
+def test_half_precision_needs_a_gpu() -> None:
     assert resolve_precision("fp16", GPU) == "fp16"
     with pytest.raises(
         ConfigError, match="precision=fp16 needs a CUDA GPU; on cpu use precision=auto"
@@ -97,5 +106,5 @@ def test_half_precision_needs_a_gpu():
     ("precision", "dtype"),
     [("fp32", torch.float32), ("bf16", torch.bfloat16), ("fp16", torch.float16)],
 )
-def test_a_precision_is_torchs_dtype_of_that_name(precision, dtype):
+def test_a_precision_is_torchs_dtype_of_that_name(precision: Precision, dtype: torch.dtype) -> None:
     assert dtype_of(precision) == dtype

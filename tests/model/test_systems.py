@@ -13,6 +13,7 @@ from torch_twin import build, random_batch, twin_logits
 from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.corpus.batching import collate
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
 from nmt.text.vocab import Vocab
@@ -93,7 +94,9 @@ def parameters(config: Config, src_tokens: int, tgt_tokens: int) -> int:
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
-def test_a_system_computes_what_torchs_transformer_computes(system, tmp_path):
+def test_a_system_computes_what_torchs_transformer_computes(
+    system: str | Path, tmp_path: Path
+) -> None:
     model = build(load(system, tmp_path, *SMALL).model, 23, 23)
     src, tgt_in = random_batch([(6, 5), (3, 7), (1, 1)])
     with torch.no_grad():
@@ -120,7 +123,9 @@ def papers_parameters(d: int, ff: int, layers: int, vocabulary: int) -> int:
     [([], 512, 2048, 8, 0.1, 65), (BIG, 1024, 4096, 16, 0.3, 213)],  # the paper's table 3
     ids=["base", "big"],
 )
-def test_the_papers_models_have_its_sizes(overrides, d, ff, heads, dropout, millions):
+def test_the_papers_models_have_its_sizes(
+    overrides: list[str], d: int, ff: int, heads: int, dropout: float, millions: int
+) -> None:
     config = load_config(PAPER, overrides)
     model = config.model
     assert (model.d_model, model.d_ff, model.heads, model.dropout) == (d, ff, heads, dropout)
@@ -130,8 +135,9 @@ def test_the_papers_models_have_its_sizes(overrides, d, ff, heads, dropout, mill
     assert count == pytest.approx(millions * 1e6, rel=0.03)
 
 
-def test_the_papers_model_ties_three_ways_and_scales_the_embedding(tmp_path):
+def test_the_papers_model_ties_three_ways_and_scales_the_embedding(tmp_path: Path) -> None:
     model = Transformer(load_config(PAPER, SMALL).model, 30, 30)
+    initialise(model)
     assert (
         model.src_embedding.tokens.weight
         is model.tgt_embedding.tokens.weight
@@ -143,13 +149,13 @@ def test_the_papers_model_ties_three_ways_and_scales_the_embedding(tmp_path):
 
 
 @pytest.mark.parametrize("update", [1, 10, 3999, 4000, 4001, 100_000])
-def test_the_papers_learning_rate_is_its_formula(update):
+def test_the_papers_learning_rate_is_its_formula(update: int) -> None:
     train = load_config(PAPER).train
     expected = 512 ** (-0.5) * min(update ** (-0.5), update * 4000 ** (-1.5))  # §5.3, equation 3
     assert learning_rate(train, 512, update) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_papers_optimizer_is_adam_with_its_constants():
+def test_the_papers_optimizer_is_adam_with_its_constants() -> None:
     train = load_config(PAPER).train
     optimizer = make_optimizer(train, nn.Linear(2, 2))
     assert type(optimizer) is torch.optim.Adam
@@ -158,11 +164,12 @@ def test_the_papers_optimizer_is_adam_with_its_constants():
     }
 
 
-def test_label_smoothing_is_cross_entropy_against_the_smoothed_distribution(tmp_path):
+def test_label_smoothing_is_cross_entropy_against_the_smoothed_distribution(tmp_path: Path) -> None:
     config = load_config(PAPER, SMALL)
     smoothing = config.train.label_smoothing
     assert smoothing == 0.1
     model = Transformer(config.model, 11, 11).eval()
+    initialise(model)
     sources, targets = [[4, 5, 6], [7]], [[8, 9], [10, 4, 5, 6]]
     batch = collate(sources, targets)
     expected = 0.0
@@ -192,13 +199,13 @@ def jadores_parameters(d: int, ff: int, layers: int, src: int, tgt: int, shared:
 @pytest.mark.parametrize(
     ("system", "shared"), [(JADORE, False), (JADORE_SHARED, True)], ids=["apart", "shared"]
 )
-def test_jadores_model_has_its_parameters(system, shared, tmp_path):
+def test_jadores_model_has_its_parameters(system: str | Path, shared: bool, tmp_path: Path) -> None:
     config = load(system, tmp_path)
     tokens = (9521, 9521) if shared else (9521, 7853)
     assert parameters(config, *tokens) == jadores_parameters(512, 2048, 6, *tokens, shared)
 
 
-def test_jadores_scale_is_on_the_embedding_or_on_the_projection(tmp_path):
+def test_jadores_scale_is_on_the_embedding_or_on_the_projection(tmp_path: Path) -> None:
     """scale_emb_or_prj: with `prj` the embedding goes in as it is, and logits are divided by √d."""
     on_embedding = build(load(JADORE, tmp_path, *SMALL).model, 23, 23)
     on_output = build(load(JADORE, tmp_path, *SMALL, "model.scale=output").model, 23, 23)
@@ -218,12 +225,12 @@ def annotated_parameters(d: int, ff: int, layers: int, src: int, tgt: int) -> in
     return (src + tgt) * d + encoder + decoder + tgt * (d + 1)
 
 
-def test_the_annotated_transformer_has_its_parameters(tmp_path):
+def test_the_annotated_transformer_has_its_parameters(tmp_path: Path) -> None:
     config = load(ANNOTATED, tmp_path)
     assert parameters(config, 8315, 6384) == annotated_parameters(512, 2048, 6, 8315, 6384)
 
 
-def test_chinese_nmt_is_the_same_model_over_32000_subwords_a_side(tmp_path):
+def test_chinese_nmt_is_the_same_model_over_32000_subwords_a_side(tmp_path: Path) -> None:
     overrides = [
         f"{side}.{key}"
         for side in ("src", "tgt")
@@ -243,7 +250,7 @@ def nano_parameters(d: int, ff: int, layers: int, src: int, tgt: int, length: in
     return (src + tgt) * d + 2 * length * d + stacks
 
 
-def test_the_nano_model_has_no_bias_at_all(tmp_path):
+def test_the_nano_model_has_no_bias_at_all(tmp_path: Path) -> None:
     config = load(NANO, tmp_path)
     assert parameters(config, 8000, 9000) == nano_parameters(384, 1536, 6, 8000, 9000, 256)
     with torch.device("meta"):
@@ -251,7 +258,9 @@ def test_the_nano_model_has_no_bias_at_all(tmp_path):
     assert not [name for name in names if "bias" in name]
 
 
-def test_off_the_cpu_attention_is_the_fused_kernel(tmp_path, monkeypatch):
+def test_off_the_cpu_attention_is_the_fused_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = build(load(NANO, tmp_path, *SMALL).model, 23, 23).to("meta")
     calls, fused = [], F.scaled_dot_product_attention
     monkeypatch.setattr(
@@ -261,7 +270,7 @@ def test_off_the_cpu_attention_is_the_fused_kernel(tmp_path, monkeypatch):
     assert len(calls) == 2 + 2 * 2
 
 
-def test_adamw_decays_matrices_and_nothing_else(tmp_path):
+def test_adamw_decays_matrices_and_nothing_else(tmp_path: Path) -> None:
     """With gradients of zero, an update is the decay alone: p ← p · (1 - rate · decay)."""
     config = load(COMPONENTS, tmp_path, *SMALL, "train.weight_decay=0.1", "train.optimizer=adamw")
     model = build(config.model)
@@ -290,7 +299,7 @@ class Table:
         pass
 
 
-def test_sampling_draws_from_the_top_k_at_the_temperature(tmp_path):
+def test_sampling_draws_from_the_top_k_at_the_temperature(tmp_path: Path) -> None:
     search = load(NANO, tmp_path).search
     assert (search.method, search.temperature, search.top_k) == ("sample", 0.8, 2)
     torch.manual_seed(1)
@@ -313,13 +322,17 @@ def test_sampling_draws_from_the_top_k_at_the_temperature(tmp_path):
     [(COMPONENTS, 2 * 256 * 300), (COMPONENTS_SINUSOIDAL, 0)],
     ids=["learned", "sinusoidal"],
 )
-def test_learned_positions_are_parameters_and_sinusoids_are_none(system, tables, tmp_path):
+def test_learned_positions_are_parameters_and_sinusoids_are_none(
+    system: str | Path, tables: int, tmp_path: Path
+) -> None:
     config = load(system, tmp_path)
     assert parameters(config, 5000, 6000) == annotated_parameters(300, 1200, 6, 5000, 6000) + tables
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-def test_embeddings_start_from_vectors_and_are_frozen_or_trained(frozen, tmp_path):
+def test_embeddings_start_from_vectors_and_are_frozen_or_trained(
+    frozen: bool, tmp_path: Path
+) -> None:
     vectors = tmp_path / "glove.txt"
     vectors.write_text("tea " + " ".join(["0.25"] * 16) + "\n", encoding="utf-8")
     config = load(
@@ -332,6 +345,7 @@ def test_embeddings_start_from_vectors_and_are_frozen_or_trained(frozen, tmp_pat
     )
     vocab = Vocab(["tea", "like"], [2, 1])
     model = Transformer(config.model, len(vocab), len(vocab))
+    initialise(model)
     put_vectors(model, config.model, vocab, vocab)
     table, other = model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight
     assert (table[4] == 0.25).all()

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config.schema import ModelConfig
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, PAD
 
@@ -29,6 +30,7 @@ def build(
     """A float64 model in which no parameter is 0 or 1 by habit, so that a forgotten one shows."""
     torch.manual_seed(seed)
     model = Transformer(config, src_tokens, tgt_tokens).double().eval()
+    initialise(model)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))

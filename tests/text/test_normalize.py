@@ -18,13 +18,13 @@ LANGUAGES = st.sampled_from(["zh", "en", "de"])
 
 
 @given(NASTY, LANGUAGES)
-def test_normalizing_twice_is_normalizing_once(text, language):
+def test_normalizing_twice_is_normalizing_once(text: str, language: str) -> None:
     once = normalize(text, language)
     assert normalize(once, language) == once
 
 
 @given(NASTY, LANGUAGES)
-def test_the_result_is_one_line_in_nfc_with_single_spaces(text, language):
+def test_the_result_is_one_line_in_nfc_with_single_spaces(text: str, language: str) -> None:
     clean = normalize(text, language)
     assert unicodedata.is_normalized("NFC", clean)
     assert all(c == " " or not c.isspace() for c in clean)
@@ -33,7 +33,7 @@ def test_the_result_is_one_line_in_nfc_with_single_spaces(text, language):
 
 
 @given(st.text(st.characters(categories=["L", "M", "N", "P", "S"], exclude_characters="▁")))
-def test_letters_marks_numbers_punctuation_and_symbols_are_kept_in_chinese(text):
+def test_letters_marks_numbers_punctuation_and_symbols_are_kept_in_chinese(text: str) -> None:
     assert normalize(text, "zh") == unicodedata.normalize("NFC", text)
 
 
@@ -48,7 +48,7 @@ def test_letters_marks_numbers_punctuation_and_symbols_are_kept_in_chinese(text)
         "①②③ ㎏ ﬁ ½",
     ],
 )
-def test_chinese_is_kept_as_it_is_written(text):
+def test_chinese_is_kept_as_it_is_written(text: str) -> None:
     assert normalize(text, "zh") == text
 
 
@@ -61,7 +61,7 @@ def test_chinese_is_kept_as_it_is_written(text):
         ("Full，width stays", "Full，width stays"),
     ],
 )
-def test_other_languages_get_straight_quotes(text, clean):
+def test_other_languages_get_straight_quotes(text: str, clean: str) -> None:
     assert normalize(text, "en") == clean
 
 
@@ -82,10 +82,10 @@ def test_other_languages_get_straight_quotes(text, clean):
         ("a▁b", "a_b"),
     ],
 )
-def test_white_space_invisible_characters_and_forms_are_cleaned(text, clean):
+def test_white_space_invisible_characters_and_forms_are_cleaned(text: str, clean: str) -> None:
     assert normalize(text, "zh") == normalize(text, "en") == clean
 
 
 @given(st.text(st.characters(max_codepoint=127)))
-def test_the_short_way_for_ascii_gives_what_the_long_way_gives(text):
+def test_the_short_way_for_ascii_gives_what_the_long_way_gives(text: str) -> None:
     assert normalize(text + "茶", "en").removesuffix("茶").rstrip() == normalize(text, "en")

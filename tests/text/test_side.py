@@ -1,5 +1,6 @@
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,9 @@ from nmt.config.load import load_config
 from nmt.errors import ModelError
 from nmt.run_dir import RunDir
 from nmt.text.normalize import normalize
+from nmt.text.pieces import SentencePiece, train_sentencepiece
 from nmt.text.side import Side, load_side
-from nmt.text.tokenizers import TOKENIZERS, SentencePiece, train_sentencepiece
+from nmt.text.tokenizers import TOKENIZERS
 from nmt.text.vocab import Vocab, build_vocab
 
 LINES = ["汤姆 喜欢 Python。", "我不喜欢喝茶！", "今天10:30见（好吗？）", "Tom 说：“你好”。"]
@@ -33,12 +35,12 @@ def side_of(run: RunDir, tokenizer: str, *overrides: str) -> Side:
 
 
 @pytest.fixture
-def run(tmp_path) -> RunDir:
+def run(tmp_path: Path) -> RunDir:
     return RunDir(tmp_path / "run")
 
 
 @pytest.mark.parametrize("tokenizer", ["jieba", "char", "sentencepiece"])
-def test_text_of_known_tokens_goes_to_ids_and_back(tokenizer, run):
+def test_text_of_known_tokens_goes_to_ids_and_back(tokenizer: str, run: RunDir) -> None:
     put_side(run, tokenizer)
     side = side_of(run, tokenizer)
     for line in LINES:
@@ -46,7 +48,7 @@ def test_text_of_known_tokens_goes_to_ids_and_back(tokenizer, run):
 
 
 @given(st.text(CHARACTERS))
-def test_any_text_of_known_characters_comes_back_normalised(text):
+def test_any_text_of_known_characters_comes_back_normalised(text: str) -> None:
     side = Side(
         "zh",
         TOKENIZERS["char"](),
@@ -58,14 +60,14 @@ def test_any_text_of_known_characters_comes_back_normalised(text):
     assert side.decode(side.encode(text)) == normalize(text, "zh")
 
 
-def test_sentencepiece_knows_every_text_by_its_bytes(run):
+def test_sentencepiece_knows_every_text_by_its_bytes(run: RunDir) -> None:
     put_side(run, "sentencepiece")
     side = side_of(run, "sentencepiece")
     for text in ("👨\u200d👩\u200d👧 <unk> </s>", "ﷺ𠮷 <B>x"):
         assert side.decode(side.encode(text)) == text
 
 
-def test_encoding_normalises_and_lowers_first(run):
+def test_encoding_normalises_and_lowers_first(run: RunDir) -> None:
     put_side(run, "whitespace", Counter(["don", "do", "n't", "tea"]))
     side = side_of(run, "whitespace", "src.language=zh", "tgt.language=en", "tgt.lowercase=true")
     assert side.tokens(" DON’T\u200b  Tea ") == ["do", "n't", "tea"]
@@ -73,12 +75,12 @@ def test_encoding_normalises_and_lowers_first(run):
     assert replace(side, lowercase=False).tokens("DON’T") == ["DO", "N'T"]
 
 
-def test_ids_that_frame_a_sentence_are_not_read_out():
+def test_ids_that_frame_a_sentence_are_not_read_out() -> None:
     side = Side("en", TOKENIZERS["whitespace"](), Vocab(["tea", "!"], [1, 1]), False, True, "")
     assert side.decode([2, 4, 5, 3, 0, 0]) == "tea!"
 
 
-def test_a_side_is_as_the_configuration_says(run):
+def test_a_side_is_as_the_configuration_says(run: RunDir) -> None:
     put_side(run, "char")
     spelling, plain = (
         side_of(run, "char", f"tgt.unknown={unknown}") for unknown in ("spell", "unk")
@@ -91,7 +93,7 @@ def test_a_side_is_as_the_configuration_says(run):
     )
 
 
-def test_the_fingerprint_is_the_same_wherever_the_run_lies(run, tmp_path):
+def test_the_fingerprint_is_the_same_wherever_the_run_lies(run: RunDir, tmp_path: Path) -> None:
     other = RunDir(tmp_path / "copy")
     for place in (run, other):
         put_side(place, "sentencepiece")
@@ -103,12 +105,12 @@ def test_the_fingerprint_is_the_same_wherever_the_run_lies(run, tmp_path):
 @pytest.mark.parametrize(
     "override", ["tgt.lowercase=true", "tgt.language=ja", "tgt.tokenizer=jieba"]
 )
-def test_the_fingerprint_changes_with_all_that_changes_ids(override, run):
+def test_the_fingerprint_changes_with_all_that_changes_ids(override: str, run: RunDir) -> None:
     put_side(run, "char")
     assert side_of(run, "char").fingerprint() != side_of(run, "char", override).fingerprint()
 
 
-def test_the_fingerprint_changes_with_vocabulary_and_sentencepiece_model(run):
+def test_the_fingerprint_changes_with_vocabulary_and_sentencepiece_model(run: RunDir) -> None:
     put_side(run, "sentencepiece")
     before = side_of(run, "sentencepiece")
     longer = Vocab([*before.vocab.tokens[4:], "new"], [*before.vocab.counts[4:], 0])
@@ -118,7 +120,7 @@ def test_the_fingerprint_changes_with_vocabulary_and_sentencepiece_model(run):
 
 
 @pytest.mark.parametrize("missing", ["vocab", "pieces"])
-def test_a_file_that_is_missing_is_named(missing, run):
+def test_a_file_that_is_missing_is_named(missing: str, run: RunDir) -> None:
     put_side(run, "sentencepiece")
     path = getattr(run, missing)("tgt")
     path.unlink()

@@ -1,4 +1,5 @@
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -6,8 +7,9 @@ from hypothesis import strategies as st
 
 from nmt.checks.faults import faults
 from nmt.text.normalize import normalize
+from nmt.text.pieces import SentencePiece, train_sentencepiece
 from nmt.text.spans import PLACEHOLDERS, Masked, find, lost, mask, mask_pair
-from nmt.text.tokenizers import Char, Jieba, Whitespace, train_sentencepiece
+from nmt.text.tokenizers import Char, Jieba, Whitespace
 from nmt.text.vocab import Vocab, build_vocab
 
 SPANS = [
@@ -105,10 +107,11 @@ def test_what_people_read_is_no_span(text: str) -> None:
 @given(st.lists(st.sampled_from(SPANS + WORDS), max_size=14))
 def test_filling_undoes_masking(pieces: list[str]) -> None:
     text = " ".join(pieces)
-    masked, room = mask(text), len(PLACEHOLDERS)
-    assert list(masked.spans) == find(text)[:room]
-    assert masked.kept(masked.text)
-    if PLACEHOLDERS[3] not in find(text)[room:]:
+    masked = mask(text)
+    capacity = len(PLACEHOLDERS)
+    assert list(masked.spans) == find(text)[:capacity]
+    assert masked.intact_in(masked.text)
+    if PLACEHOLDERS[3] not in find(text)[capacity:]:
         assert masked.fill(masked.text) == text
 
 
@@ -151,10 +154,10 @@ def test_any_text_comes_back_from_masking(text: str) -> None:
 def test_a_placeholder_that_is_missing_doubled_or_invented_is_noticed() -> None:
     masked = mask("see {0} and {1}")
     zero, one, two = PLACEHOLDERS[:3]
-    assert masked.kept(f"{one}和{zero}")
-    assert not masked.kept(f"看{zero}")
-    assert not masked.kept(f"{zero}{one}{zero}")
-    assert not masked.kept(f"{zero}{one}{two}")
+    assert masked.intact_in(f"{one}和{zero}")
+    assert not masked.intact_in(f"看{zero}")
+    assert not masked.intact_in(f"{zero}{one}{zero}")
+    assert not masked.intact_in(f"{zero}{one}{two}")
     assert masked.fill(f"{one}和{zero}") == "{1}和{0}"
     assert Masked("", ()).fill(two) == ""
 
@@ -213,7 +216,7 @@ def test_a_span_that_reads_million_stays_as_it_is(span: str) -> None:
 @given(st.text("0123456789.,", max_size=40), st.sampled_from(["million", "billion", "trillion"]))
 def test_no_figures_before_million_are_too_odd(figures: str, scale: str) -> None:
     masked = mask(f"About {figures} {scale} people.", numbers=True)
-    assert masked.kept(masked.text)
+    assert masked.intact_in(masked.text)
 
 
 def test_numbers_are_masked_where_that_is_asked_for() -> None:
@@ -244,8 +247,6 @@ def test_a_placeholder_is_a_token_of_its_own(tokenizer: Whitespace, text: str) -
 
 
 def test_a_sentencepiece_model_keeps_reserved_tokens_whole() -> None:
-    from nmt.text.tokenizers import SentencePiece
-
     pieces = SentencePiece(train_sentencepiece(["a b c d e"] * 50, 300, PLACEHOLDERS))
     assert pieces.encode(f"ab{PLACEHOLDERS[4]}c").count(PLACEHOLDERS[4]) == 1
     assert set(PLACEHOLDERS) <= set(pieces.pieces())
@@ -253,8 +254,6 @@ def test_a_sentencepiece_model_keeps_reserved_tokens_whole() -> None:
 
 @pytest.mark.parametrize("spells", [True, False])
 def test_a_vocabulary_reserves_placeholders_seen_or_not(spells: bool) -> None:
-    from collections import Counter
-
     counts = Counter({"tea": 5, PLACEHOLDERS[2]: 3, "rare": 1})
     vocab = build_vocab(counts, 14, 2, spells, PLACEHOLDERS)
     assert [vocab.tokens[i] for i in vocab.placeholders] == list(PLACEHOLDERS)

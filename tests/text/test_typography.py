@@ -11,7 +11,7 @@ from nmt.corpus.lines import read_lines
 from nmt.evaluate.metrics import values
 from nmt.text.typography import check, repair
 
-MENDED = [
+REPAIRED = [
     # commas, stops, colons, question and exclamation marks
     ("你好,世界.", "你好，世界。"),
     ("你好 , 世界 !", "你好，世界！"),
@@ -53,7 +53,7 @@ MENDED = [
     ("他说 “好” 了", "他说“好”了"),
     ("读 《红楼梦》 吧", "读《红楼梦》吧"),
 ]
-KEPT = [
+CORRECT = [
     "Hello, world! (No Han here...)",
     "",
     "你好，世界。",
@@ -82,13 +82,13 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), MENDED)
-def test_it_is_mended(text: str, expected: str) -> None:
+@pytest.mark.parametrize(("text", "expected"), REPAIRED)
+def test_it_is_repaired(text: str, expected: str) -> None:
     assert repair(text) == expected
 
 
-@pytest.mark.parametrize("text", KEPT)
-def test_it_is_kept(text: str) -> None:
+@pytest.mark.parametrize("text", CORRECT)
+def test_it_stays_as_it_is(text: str) -> None:
     assert repair(text) == text
     assert check(text) == []
 
@@ -105,9 +105,9 @@ def test_a_space_between_han_and_latin_can_be_taken_out() -> None:
     assert repair("用 Python 写 3.14 和 a.py", "none") == "用Python写3.14和a.py"
 
 
-def test_findings_tell_the_place_and_the_mend() -> None:
+def test_findings_name_the_place_and_the_fix() -> None:
     found = check("你好,我 是 Tom.")
-    assert [(f.column, f.found, f.mend) for f in found] == [
+    assert [(f.column, f.found, f.fix) for f in found] == [
         (3, ",", "，"),
         (5, " ", ""),
         (11, ".", "。"),
@@ -152,13 +152,13 @@ def test_only_punctuation_and_spaces_change(line: str) -> None:
 
 @given(lines)
 def test_the_findings_are_the_repair(line: str) -> None:
-    """Put each mend in its place, from the last to the first: that is the repaired line."""
-    mended = line
+    """Put each fix in its place, from the last to the first: that is the repaired line."""
+    repaired = line
     for finding in reversed(check(line)):
         start = finding.column - 1
-        assert mended[start : start + len(finding.found)] == finding.found
-        mended = mended[:start] + finding.mend + mended[start + len(finding.found) :]
-    assert mended == repair(line)
+        assert repaired[start : start + len(finding.found)] == finding.found
+        repaired = repaired[:start] + finding.fix + repaired[start + len(finding.found) :]
+    assert repaired == repair(line)
 
 
 @given(

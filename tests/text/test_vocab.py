@@ -54,7 +54,7 @@ def built(
 # --- ranks ---
 
 
-def test_the_specials_come_first():
+def test_the_specials_come_first() -> None:
     vocab = build_vocab(Counter("aab"), 10, 1, spells=False)
     assert (PAD, UNK, BOS, EOS) == (0, 1, 2, 3)
     assert vocab.tokens == ("<pad>", "<unk>", "<bos>", "<eos>", "a", "b")
@@ -72,13 +72,15 @@ def test_the_specials_come_first():
         (100, 9, []),
     ],
 )
-def test_tokens_rank_by_falling_frequency_and_ties_by_code_point(size, min_frequency, expected):
+def test_tokens_rank_by_falling_frequency_and_ties_by_code_point(
+    size: int, min_frequency: int, expected: list[str]
+) -> None:
     counts = {"z": 1, "😀": 2, "茶": 2, "b": 2, "a": 2, "B": 2, "的": 5}
     assert built(counts, size, min_frequency) == expected
 
 
 @given(COUNTS, st.integers(1, 5))
-def test_the_rank_is_that_of_the_sorted_counts(counts, min_frequency):
+def test_the_rank_is_that_of_the_sorted_counts(counts: Counter[str], min_frequency: int) -> None:
     ranked = rank(counts, min_frequency)
     assert dict(ranked) == {token: n for token, n in counts.items() if n >= min_frequency}
     for (token, count), (later, fewer) in pairwise(ranked):
@@ -87,8 +89,8 @@ def test_the_rank_is_that_of_the_sorted_counts(counts, min_frequency):
 
 @given(COUNTS, st.integers(1, 30), st.integers(1, 5), st.booleans())
 def test_a_vocabulary_is_as_large_as_asked_at_most_and_lists_each_token_once(
-    counts, size, least, spells
-):
+    counts: Counter[str], size: int, least: int, spells: bool
+) -> None:
     vocab = build_vocab(counts, size, least, spells)
     listed = vocab.tokens[4:]
     assert len(listed) == len(set(listed)) <= size
@@ -99,7 +101,9 @@ def test_a_vocabulary_is_as_large_as_asked_at_most_and_lists_each_token_once(
 
 
 @given(COUNTS, st.integers(1, 30), st.integers(1, 5), st.booleans())
-def test_the_order_in_which_tokens_were_counted_does_not_matter(counts, size, least, spells):
+def test_the_order_in_which_tokens_were_counted_does_not_matter(
+    counts: Counter[str], size: int, least: int, spells: bool
+) -> None:
     backwards = Counter(dict(reversed(counts.items())))
     one, other = (build_vocab(c, size, least, spells) for c in (counts, backwards))
     assert (one.tokens, one.counts) == (other.tokens, other.counts)
@@ -109,7 +113,9 @@ def test_the_order_in_which_tokens_were_counted_does_not_matter(counts, size, le
 
 
 @given(COUNTS, st.integers(1, 30), st.integers(1, 4), st.booleans())
-def test_a_known_word_is_one_id_and_comes_back_and_is_never_unknown(counts, size, least, spells):
+def test_a_known_word_is_one_id_and_comes_back_and_is_never_unknown(
+    counts: Counter[str], size: int, least: int, spells: bool
+) -> None:
     vocab = build_vocab(counts, size, least, spells)
     for word in counts:
         if word in vocab.words:
@@ -118,14 +124,16 @@ def test_a_known_word_is_one_id_and_comes_back_and_is_never_unknown(counts, size
 
 
 @given(COUNTS)
-def test_when_all_words_have_room_every_sentence_of_them_comes_back(counts):
+def test_when_all_words_have_places_every_sentence_of_them_comes_back(counts: Counter[str]) -> None:
     vocab = build_vocab(counts, 10_000, 1, spells=True)
     sentence = list(counts)
     assert vocab.decode(vocab.encode(sentence)) == sentence
 
 
 @given(COUNTS, st.lists(WORDS), st.booleans())
-def test_no_text_is_read_as_a_special_or_as_a_marked_character(counts, sentence, spells):
+def test_no_text_is_read_as_a_special_or_as_a_marked_character(
+    counts: Counter[str], sentence: list[str], spells: bool
+) -> None:
     """Not even text that reads "<pad>" or "<B>x"."""
     vocab = build_vocab(counts, 20, 1, spells)
     for word in sentence:
@@ -136,14 +144,16 @@ def test_no_text_is_read_as_a_special_or_as_a_marked_character(counts, sentence,
 
 
 @given(COUNTS, st.lists(WORDS))
-def test_without_spelling_a_word_is_one_id_known_or_not(counts, sentence):
+def test_without_spelling_a_word_is_one_id_known_or_not(
+    counts: Counter[str], sentence: list[str]
+) -> None:
     vocab = build_vocab(counts, 5, 1, spells=False)
     assert len(vocab.encode(sentence)) == len(sentence)
     for word, index in zip(sentence, vocab.encode(sentence), strict=True):
         assert vocab.tokens[index] == (word if word in vocab.words else "<unk>")
 
 
-def test_padding_and_marks_of_begin_and_end_are_not_read_out():
+def test_padding_and_marks_of_begin_and_end_are_not_read_out() -> None:
     vocab = Vocab(["tea"], [1])
     assert vocab.decode([BOS, 4, UNK, EOS, PAD, PAD]) == ["tea", "<unk>"]
 
@@ -161,19 +171,21 @@ def test_padding_and_marks_of_begin_and_end_are_not_read_out():
         ("<<>>", ["<B><", "<M><", "<M>>", "<E>>"]),
     ],
 )
-def test_a_word_is_spelled_by_characters_that_know_their_place(word, pieces):
+def test_a_word_is_spelled_by_characters_that_know_their_place(
+    word: str, pieces: list[str]
+) -> None:
     assert spell(word) == pieces
     assert join_spelled(pieces) == [word]
 
 
 @given(st.lists(WORDS.filter(lambda word: not is_marked(word))))
-def test_spelled_words_join_to_themselves_in_any_company(words):
+def test_spelled_words_join_to_themselves_in_any_company(words: list[str]) -> None:
     mixed = [piece for i, word in enumerate(words) for piece in (spell(word) if i % 2 else [word])]
     assert join_spelled(mixed) == words
 
 
 @given(WORDS)
-def test_every_piece_of_a_spelled_word_is_marked(word):
+def test_every_piece_of_a_spelled_word_is_marked(word: str) -> None:
     assert all(map(is_marked, spell(word))) == (len(word) > 1 or is_marked(word))
 
 
@@ -192,19 +204,19 @@ def test_every_piece_of_a_spelled_word_is_marked(word):
         ([], []),
     ],
 )
-def test_broken_marks_join_as_far_as_they_go(tokens, words):
+def test_broken_marks_join_as_far_as_they_go(tokens: list[str], words: list[str]) -> None:
     assert join_spelled(tokens) == words
 
 
 @given(st.lists(st.sampled_from(["<B>a", "<M>b", "<E>c", "<B>茶", "cat", "<unk>", "<B>"])))
-def test_no_order_of_marks_loses_a_character(tokens):
+def test_no_order_of_marks_loses_a_character(tokens: list[str]) -> None:
     bare = [token[3:] if is_marked(token) else token for token in tokens]
     joined = join_spelled(tokens)
     assert "".join(joined) == "".join(bare)
     assert not any(map(is_marked, joined))
 
 
-def test_rare_words_give_their_places_to_the_characters_that_spell_them():
+def test_rare_words_give_their_places_to_the_characters_that_spell_them() -> None:
     """Of 12 places a quarter spells: nine words stay, and the three likeliest characters of the others."""
     counts = {**{f"w{i}": 100 for i in range(9)}, "abc": 5, "abd": 4, "abe": 3, "xyz": 1}
     vocab = build_vocab(Counter(counts), 12, 1, spells=True)
@@ -216,7 +228,7 @@ def test_rare_words_give_their_places_to_the_characters_that_spell_them():
     assert vocab.decode(vocab.encode(["abc", "w3", "abd"])) == ["abc", "w3", "ab", "<unk>"]
 
 
-def test_every_character_gets_one_mark_before_any_gets_two():
+def test_every_character_gets_one_mark_before_any_gets_two() -> None:
     counts = {"w0": 99, "w1": 98, "w2": 97, "ab": 9, "ba": 8, "cd": 1}
     vocab = build_vocab(Counter(counts), 6, 2, spells=True)
     assert vocab.tokens[4:] == ("w0", "w1", "w2", "ab", "ba", "<B>c")
@@ -224,7 +236,7 @@ def test_every_character_gets_one_mark_before_any_gets_two():
     assert vocab.tokens[4:] == ("w0", "w1", "w2", "<B>a", "<E>b", "<B>b", "<E>a", "<B>c", "<E>d")
 
 
-def test_a_character_that_is_not_listed_for_its_place_is_spelled_with_another_mark():
+def test_a_character_that_is_not_listed_for_its_place_is_spelled_with_another_mark() -> None:
     vocab = Vocab(["<B>a", "<M>b", "茶"], [3, 2, 1])
     assert [vocab.tokens[i] for i in vocab.encode(["ba", "喝茶"])] == [
         "<M>b",
@@ -235,13 +247,13 @@ def test_a_character_that_is_not_listed_for_its_place_is_spelled_with_another_ma
     assert "".join(vocab.decode(vocab.encode(["bab"]))) == "bab"
 
 
-def test_min_frequency_is_for_words_and_rarer_ones_are_spelled():
+def test_min_frequency_is_for_words_and_rarer_ones_are_spelled() -> None:
     counts = {"abc": 2, "abd": 1, "tea": 9}
     vocab = build_vocab(Counter(counts), 100, 3, spells=True)
     assert vocab.tokens[4:] == ("tea", "<B>a", "<M>b", "<E>c", "<E>d")
 
 
-def test_every_number_of_two_digits_or_more_is_spelled_however_frequent():
+def test_every_number_of_two_digits_or_more_is_spelled_however_frequent() -> None:
     counts = Counter({"7": 90, "1999": 80, "10:30": 70, "3am": 60, "years": 50})
     vocab = build_vocab(counts, 100, 1, spells=True)
     assert {"7", "3am", "years"} <= vocab.words.keys()
@@ -250,7 +262,7 @@ def test_every_number_of_two_digits_or_more_is_spelled_however_frequent():
     assert "1999" in build_vocab(counts, 100, 1, spells=False).words
 
 
-def test_where_every_word_has_room_none_is_spelled():
+def test_where_every_word_has_a_place_none_is_spelled() -> None:
     """A character that training never shows would mean nothing to the model."""
     vocab = build_vocab(Counter({"tea": 2, "cat": 1}), 100, 1, spells=True)
     assert vocab.tokens[4:] == ("tea", "cat")
@@ -258,7 +270,7 @@ def test_where_every_word_has_room_none_is_spelled():
 
 
 @given(COUNTS, st.integers(4, 40))
-def test_words_that_spell_whole_come_back_whole(counts, size):
+def test_words_that_spell_whole_come_back_whole(counts: Counter[str], size: int) -> None:
     vocab = build_vocab(counts, size, 1, spells=True)
     for word in counts:
         ids = vocab.encode([word])
@@ -270,7 +282,9 @@ def test_words_that_spell_whole_come_back_whole(counts, size):
 
 @given(COUNTS, st.integers(1, 60))
 @example(Counter({"00": 1}), 1)
-def test_spelling_takes_a_quarter_of_the_places_at_most_unless_words_leave_them_free(counts, size):
+def test_spelling_takes_a_quarter_of_the_places_at_most_unless_words_leave_them_free(
+    counts: Counter[str], size: int
+) -> None:
     vocab = build_vocab(counts, size, 1, spells=True)
     marked = sum(map(is_marked, vocab.tokens))
     words = Counter(
@@ -287,7 +301,7 @@ def test_spelling_takes_a_quarter_of_the_places_at_most_unless_words_leave_them_
 @given(COUNTS, st.booleans())
 @example(Counter({"<unk>": 2, "<pad>": 1}), False)
 @settings(max_examples=30)  # each is synced to the disk
-def test_a_saved_vocabulary_is_loaded_as_it_was(counts, spells):
+def test_a_saved_vocabulary_is_loaded_as_it_was(counts: Counter[str], spells: bool) -> None:
     vocab = build_vocab(counts, 12, 1, spells)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "vocab.tsv"
@@ -297,7 +311,7 @@ def test_a_saved_vocabulary_is_loaded_as_it_was(counts, spells):
     assert loaded.fingerprint() == vocab.fingerprint()
 
 
-def test_the_file_is_a_token_a_tab_and_a_count_a_line(tmp_path):
+def test_the_file_is_a_token_a_tab_and_a_count_a_line(tmp_path: Path) -> None:
     Vocab(["茶", "tea"], [2, 1]).save(tmp_path / "v.tsv")
     text = (tmp_path / "v.tsv").read_bytes()
     assert text == "<pad>\t0\n<unk>\t0\n<bos>\t0\n<eos>\t0\n茶\t2\ntea\t1\n".encode()
@@ -327,19 +341,23 @@ HEAD = "".join(f"{token}\t0\n" for token in SPECIALS).encode()
         (b"", r"v\.tsv:1: does not begin with"),
     ],
 )
-def test_a_damaged_file_is_named_with_its_line_and_the_mend(data, message, tmp_path):
+def test_a_damaged_file_is_named_with_its_line_and_the_fix(
+    data: bytes, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "v.tsv"
     path.write_bytes(data)
     with pytest.raises(ModelError, match=message + ".*; run nmt build-vocab again"):
         Vocab.load(path)
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"v\.tsv: missing; run nmt build-vocab"):
         Vocab.load(tmp_path / "v.tsv")
 
 
 @given(COUNTS, COUNTS)
-def test_fingerprints_are_equal_just_where_the_tokens_are(one, other):
+def test_fingerprints_are_equal_just_where_the_tokens_are(
+    one: Counter[str], other: Counter[str]
+) -> None:
     a, b = (build_vocab(counts, 100, 1, spells=False) for counts in (one, other))
     assert (a.fingerprint() == b.fingerprint()) == (a.tokens == b.tokens)

@@ -1,4 +1,4 @@
-"""The loss and its gradient against torch's, and what a dtype of the layers may change: roundings."""
+"""The loss and its gradient against torch's; a dtype of the layers changes only roundings."""
 
 from copy import deepcopy
 
@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from nmt.config.schema import ModelConfig
 from nmt.corpus.batching import Batch, collate
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
 from nmt.train.loss import cross_entropy, logits_of
@@ -52,13 +53,13 @@ SMOOTHING = st.just(0.0) | st.floats(0, 0.99)
     st.integers(0, 99),
 )
 def test_loss_and_gradient_are_torchs_in_blocks_of_any_size(
-    tokens, vocabulary, at_once, smoothing, scale, seed
-):
+    tokens: int, vocabulary: int, at_once: int, smoothing: float, scale: float, seed: int
+) -> None:
     logits, targets = some_logits(tokens, vocabulary, seed=seed)
     before = logits.clone()
     expected_loss, expected_gradient = reference(logits, targets, smoothing)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nmt.model.device._AT_ONCE", at_once)
+        patch.setattr("nmt.model.device._LOGITS_AT_ONCE", at_once)
         loss, gradient = measured(logits, targets, smoothing, scale)
     torch.testing.assert_close(loss, expected_loss, rtol=1e-10, atol=1e-12)
     torch.testing.assert_close(gradient, scale * expected_gradient, rtol=1e-10, atol=1e-10)
@@ -69,11 +70,13 @@ def test_loss_and_gradient_are_torchs_in_blocks_of_any_size(
 @pytest.mark.parametrize(
     "at_once", [1, 4, 5, 9, 10, 16, 34, 35, 36], ids=lambda at_once: f"at once {at_once}"
 )
-def test_blocks_meet_without_gap_or_overlap(at_once, smoothing, monkeypatch):
+def test_blocks_meet_without_gap_or_overlap(
+    at_once: int, smoothing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """7 rows of 5 logits: one a block, several with a ragged last one, all at once."""
     logits, targets = some_logits(7, 5)
     expected_loss, expected_gradient = reference(logits, targets, smoothing)
-    monkeypatch.setattr("nmt.model.device._AT_ONCE", at_once)
+    monkeypatch.setattr("nmt.model.device._LOGITS_AT_ONCE", at_once)
     loss, gradient = measured(logits, targets, smoothing)
     torch.testing.assert_close(loss, expected_loss, rtol=1e-12, atol=0)
     torch.testing.assert_close(gradient, expected_gradient, rtol=1e-12, atol=1e-14)
@@ -81,7 +84,7 @@ def test_blocks_meet_without_gap_or_overlap(at_once, smoothing, monkeypatch):
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
-def test_the_scale_may_be_a_tensor(smoothing):
+def test_the_scale_may_be_a_tensor(smoothing: float) -> None:
     logits, targets = some_logits(7, 5)
     _, expected = reference(logits, targets, smoothing)
     loss, gradient = measured(logits, targets, smoothing, torch.tensor(1024.0))
@@ -94,8 +97,8 @@ def test_the_scale_may_be_a_tensor(smoothing):
 )
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 def test_of_narrow_logits_the_loss_is_wide_and_the_gradient_rounded_once(
-    smoothing, dtype, rounding
-):
+    smoothing: float, dtype: torch.dtype, rounding: float
+) -> None:
     logits, targets = some_logits(300, 40, dtype)
     expected_loss, expected_gradient = reference(logits.double(), targets, smoothing)
     loss, gradient = measured(logits, targets, smoothing, 64.0)
@@ -116,6 +119,7 @@ SHAPE = {
     "decoder_layers": 2,
     "max_length": 20,
 }
+Variant = dict[str, object]
 VARIANTS = [
     pytest.param({}, id="default"),
     pytest.param({"tie_embeddings": "all"}, id="all tied"),
@@ -135,7 +139,9 @@ def a_model(**variant: object) -> Transformer:
     """A float32 model; without relu, whose kinks make much of a rounding."""
     torch.manual_seed(1)
     config = {"activation": "gelu", "dropout": 0.0, **SHAPE, **variant}
-    return Transformer(ModelConfig.model_validate(config), 23, 23).train()
+    model = Transformer(ModelConfig.model_validate(config), 23, 23).train()
+    initialise(model)
+    return model
 
 
 def a_batch(copies: int = 1) -> Batch:
@@ -175,8 +181,10 @@ def test_the_loss_is_smoothed_cross_entropy_over_what_is_no_padding(smoothing: f
 
 
 @every_variant
-def test_in_another_dtype_the_gradients_are_those_of_a_model_of_that_dtype(variant):
-    """A float32 model whose layers compute in float64, against a float64 model and autograd alone."""
+def test_in_another_dtype_the_gradients_are_those_of_a_model_of_that_dtype(
+    variant: Variant,
+) -> None:
+    """A float32 model with layers in float64, against a float64 model and autograd alone."""
     model, batch = a_model(**variant), a_batch()
     double = deepcopy(model).double()
     real = batch.tgt_out != PAD
@@ -192,8 +200,11 @@ def test_in_another_dtype_the_gradients_are_those_of_a_model_of_that_dtype(varia
 
 
 @every_variant
-def test_in_bf16_every_layer_computes_in_bf16_and_the_parameters_stay_as_they_are(variant):
-    model, seen = a_model(**variant), []
+def test_in_bf16_every_layer_computes_in_bf16_and_the_parameters_stay_as_they_are(
+    variant: Variant,
+) -> None:
+    model = a_model(**variant)
+    seen: list[torch.dtype] = []
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.LayerNorm):
@@ -209,7 +220,7 @@ def test_in_bf16_every_layer_computes_in_bf16_and_the_parameters_stay_as_they_ar
 
 
 @every_variant
-def test_in_bf16_the_gradients_are_float32_and_near_those_of_float32(variant):
+def test_in_bf16_the_gradients_are_float32_and_near_those_of_float32(variant: Variant) -> None:
     model, batch = a_model(**variant), a_batch()
     wide, narrow = (gradients(model, batch, dtype) for dtype in (torch.float32, torch.bfloat16))
     assert wide.keys() == narrow.keys() == dict(model.named_parameters()).keys()
@@ -218,7 +229,7 @@ def test_in_bf16_the_gradients_are_float32_and_near_those_of_float32(variant):
         assert apart(gradient, wide[name]) < 0.15, name
 
 
-def test_in_bf16_a_tied_matrix_gets_the_gradients_of_all_its_uses():
+def test_in_bf16_a_tied_matrix_gets_the_gradients_of_all_its_uses() -> None:
     """Those of three matrices of a model in which they are apart, and equal."""
     tied, untied = a_model(tie_embeddings="all"), a_model(tie_embeddings="none")
     untied.load_state_dict(tied.state_dict())
@@ -235,8 +246,10 @@ def test_in_bf16_a_tied_matrix_gets_the_gradients_of_all_its_uses():
 
 
 @every_variant
-def test_in_bf16_a_batch_a_thousand_times_gives_its_gradients_a_thousand_times(variant):
-    """Of a thousand equal summands the sum stands still in bf16, which counts 254, 255, 256, 256 …"""
+def test_in_bf16_a_batch_a_thousand_times_gives_its_gradients_a_thousand_times(
+    variant: Variant,
+) -> None:
+    """A sum of a thousand equal numbers stands still in bf16, which counts 254, 255, 256, 256 …"""
     model = a_model(**variant)
     once, often = (gradients(model, a_batch(copies), torch.bfloat16) for copies in (1, 1000))
     for name, gradient in often.items():

@@ -3,13 +3,15 @@ import math
 import numpy as np
 import pytest
 import torch
+from in_process import CPU
 from torch import nn
 
 from nmt.config.schema import ModelConfig, TrainConfig
 from nmt.corpus.batching import Batch, collate
+from nmt.model.device import Precision
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
-from nmt.train.distributed import World
 from nmt.train.update import Updater, learning_rate, make_optimizer, seed_update
 
 
@@ -22,13 +24,20 @@ def small_model() -> Transformer:
     shape = ModelConfig(
         d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, dropout=0.0, max_length=16
     )
-    return Transformer(shape, 11, 13)
+    model = Transformer(shape, 11, 13)
+    initialise(model)
+    return model
 
 
 def some_batch() -> Batch:
     sources = [np.array([5, 6, 7]), np.array([8])]
     targets = [np.array([5, 6]), np.array([7, 8, 9, 10])]
     return collate(sources, targets)
+
+
+def real_logits(model: Transformer, batch: Batch) -> torch.Tensor:
+    """Logits [n,V] where the target is not padding."""
+    return model(batch.src, batch.tgt_in)[batch.tgt_out != PAD]
 
 
 def computed_in(model: Transformer) -> set[torch.dtype]:
@@ -88,26 +97,22 @@ def test_only_matrices_decay() -> None:
     [("fp32", torch.float32, 1e-5), ("bf16", torch.bfloat16, 2e-2), ("fp16", torch.float16, 2e-3)],
 )
 def test_an_update_tells_the_mean_loss_and_the_norm_of_its_gradient(
-    precision: str, dtype: torch.dtype, rounding: float
+    precision: Precision, dtype: torch.dtype, rounding: float
 ) -> None:
     """Two batches of unlike size, against autograd of the mean over all their tokens."""
-    model, one, other = (
-        small_model(),
-        some_batch(),
-        collate([np.array([9, 5])], [np.array([12, 4, 4, 8, 11])]),
-    )
-    real = [batch.tgt_out != PAD for batch in (one, other)]
-    logits = torch.cat(
-        [model(b.src, b.tgt_in)[kept] for b, kept in zip((one, other), real, strict=True)]
-    )
-    labels = torch.cat([one.tgt_out[real[0]], other.tgt_out[real[1]]])
+    model = small_model()
+    one = some_batch()
+    other = collate([np.array([9, 5])], [np.array([12, 4, 4, 8, 11])])
+    logits = torch.cat([real_logits(model, one), real_logits(model, other)])
+    labels = torch.cat([one.labels, other.labels])
+    assert not (labels == PAD).any()
     loss = nn.functional.cross_entropy(logits, labels, label_smoothing=0.1)
     gradients = torch.autograd.grad(loss, list(model.parameters()))
     norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients))
 
     seen = computed_in(model)
     settings = config(label_smoothing=0.1, clip_norm=0)
-    updater = Updater(settings, model, precision, World(0, 1, torch.device("cpu")))  # type: ignore[arg-type]
+    updater = Updater(settings, model, precision, CPU)
     updated = updater.apply(1, [one, other], len(labels))
     assert updated.applied
     assert seen == {dtype}
@@ -122,16 +127,15 @@ def test_the_gradient_is_clipped_to_its_norm() -> None:
         config(clip_norm=0.01, optimizer="adam", warmup=1, peak_lr=1.0),
         model,
         "fp32",
-        World(0, 1, torch.device("cpu")),
+        CPU,
     )
-    norms = []
-    updater.optimizer.register_step_pre_hook(
-        lambda *_: norms.append(
-            math.sqrt(
-                sum(float(p.grad.square().sum()) for p in model.parameters() if p.grad is not None)
-            )
-        )
-    )
+    norms: list[float] = []
+
+    def note_norm(*_: object) -> None:
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        norms.append(math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients)))
+
+    updater.optimizer.register_step_pre_hook(note_norm)
     batch = some_batch()
     updated = updater.apply(1, [batch], batch.tokens)
     assert updated.gradient_norm > 0.01

@@ -6,6 +6,7 @@ import torch
 from conftest import ready, tiny_config
 
 from nmt.corpus.store import ParallelCorpus
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.side import load_side
 from nmt.text.vocab import BOS, EOS
@@ -26,6 +27,7 @@ def test_the_loss_is_the_mean_over_the_tokens_of_the_pairs_that_fit(
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     torch.manual_seed(1)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab)).train()
+    initialise(model)
     seen = set()
     hook = model.encoder[0].feed_forward.register_forward_hook(
         lambda _, given, out: seen.add(out.dtype)

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.corpus.batching import pad
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK
 from nmt.translate.search import SEARCHES, Hypothesis, NBest, Stepper, sample
@@ -361,6 +362,7 @@ def random_model(seed: int, dtype: torch.dtype) -> Transformer:
     model = Transformer(
         ModelConfig(**shape, tie_embeddings="none", output_bias=True), SRC_TOKENS, TGT_TOKENS
     )
+    initialise(model)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(1.5)

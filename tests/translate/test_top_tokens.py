@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nmt.model import device as module
 from nmt.text.vocab import EOS
-from nmt.translate.top_tokens import likeliest
+from nmt.translate.top_tokens import top_tokens
 
 
 def logits(rows: int, tokens: int, seed: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
@@ -17,29 +17,29 @@ def logits(rows: int, tokens: int, seed: int, dtype: torch.dtype = torch.float64
 
 
 @given(st.integers(1, 5), st.integers(4, 3000), st.integers(1, 24), st.integers(0, 99))
-def test_it_is_topk_of_log_softmax(rows, tokens, count, seed):
+def test_it_is_topk_of_log_softmax(rows: int, tokens: int, count: int, seed: int) -> None:
     x = logits(rows, tokens, seed)
-    top, expected = likeliest(x, count), x.log_softmax(1)
+    top, expected = top_tokens(x, count), x.log_softmax(1)
     values, indices = expected.topk(min(count, tokens), dim=1)
     torch.testing.assert_close(top.log_probs, values, rtol=1e-12, atol=1e-12)
     assert torch.equal(top.tokens, indices)
-    torch.testing.assert_close(top.of_end, expected[:, EOS], rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(top.eos_log_probs, expected[:, EOS], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("at_once", [1, 700, 701, 2100, 10**6])
-def test_blocks_are_put_together_in_order(at_once, monkeypatch):
+def test_blocks_are_put_together_in_order(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     x = logits(7, 700, seed=1)
-    whole = likeliest(x, 3)
-    monkeypatch.setattr(module, "_AT_ONCE", at_once)
-    parts = likeliest(x, 3)
-    for name in ("log_probs", "tokens", "of_end"):
+    whole = top_tokens(x, 3)
+    monkeypatch.setattr(module, "_LOGITS_AT_ONCE", at_once)
+    parts = top_tokens(x, 3)
+    for name in ("log_probs", "tokens", "eos_log_probs"):
         assert torch.equal(getattr(parts, name), getattr(whole, name))
 
 
 @given(st.integers(4, 500), st.integers(1, 8), st.integers(0, 99))
-def test_of_equals_each_is_named_once(tokens, count, seed):
+def test_where_tokens_tie_none_comes_twice(tokens: int, count: int, seed: int) -> None:
     x = logits(3, tokens, seed).round()
-    top = likeliest(x, count)
+    top = top_tokens(x, count)
     torch.testing.assert_close(
         top.log_probs, x.log_softmax(1).gather(1, top.tokens), rtol=1e-12, atol=1e-12
     )
@@ -49,18 +49,18 @@ def test_of_equals_each_is_named_once(tokens, count, seed):
     assert all(len(set(row)) == len(row) for row in top.tokens.tolist())
 
 
-def test_what_is_forbidden_comes_last():
+def test_what_is_forbidden_comes_last() -> None:
     x = logits(2, 200, seed=3)
     x[:, :199] = -torch.inf
-    top = likeliest(x, 2)
+    top = top_tokens(x, 2)
     assert top.tokens[:, 0].tolist() == [199, 199]
     assert top.log_probs.tolist() == [[0.0, -torch.inf]] * 2
-    assert top.of_end.tolist() == [-torch.inf] * 2
+    assert top.eos_log_probs.tolist() == [-torch.inf] * 2
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_the_sum_over_a_narrow_type_is_wide(dtype):
+def test_the_sum_over_a_narrow_type_is_wide(dtype: torch.dtype) -> None:
     x = torch.zeros(1, 4096, dtype=dtype)  # a sum of ones in bf16 ends at 256
-    top = likeliest(x, 1)
+    top = top_tokens(x, 1)
     assert top.log_probs.dtype == torch.float32
     assert top.log_probs.exp().item() == pytest.approx(1 / 4096, rel=1e-5)

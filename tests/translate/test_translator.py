@@ -1,128 +1,34 @@
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import torch
-from conftest import ready, tiny_config
+from echoes import (
+    BLANK,
+    CHINESE,
+    ENGLISH,
+    HAN,
+    PROTECTING,
+    WORDS,
+    Echo,
+    EchoCache,
+    Endless,
+    Forgetful,
+    echo,
+    random_model,
+    side,
+    translator,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 
-from nmt import checkpoint
 from nmt.checks.faults import Fault
-from nmt.config.schema import ModelConfig, SearchConfig
-from nmt.errors import ModelError
+from nmt.config.schema import ModelConfig
+from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
-from nmt.run_dir import RunDir
 from nmt.text.normalize import normalize
-from nmt.text.side import Side, load_side
-from nmt.text.spans import PLACEHOLDERS, find
-from nmt.text.tokenizers import Char, Plain
-from nmt.text.vocab import EOS, PAD, Vocab
-from nmt.translate.decoder import Decoder
-from nmt.translate.load import load_translator
-from nmt.translate.search import NBest
+from nmt.text.spans import find
+from nmt.text.vocab import EOS
 from nmt.translate.segments import split_long
-from nmt.translate.translator import Translation, Translator
-
-HAN = "天地玄黄宇宙洪荒ab，。！▁"
-WORDS = ["the", "cat", "sat", "on", "a", "mat", ",", ".", "and", "then", "it", "left"]
-BLANK = ["", " ", "\t \u3000", "\u200b"]
-
-
-def side(language: str, tokens: str | list[str]) -> Side:
-    """A side of characters (zh) or of words between spaces (en)."""
-    tokenizer = Char() if language == "zh" else Plain()
-    return Side(
-        language,
-        tokenizer,
-        Vocab(tokens, [1] * len(tokens)),
-        lowercase=False,
-        never_unknown=True,
-        identity="",
-    )
-
-
-CHINESE, ENGLISH = side("zh", HAN), side("en", WORDS)
-
-
-PROTECTING = side("zh", [*HAN, *PLACEHOLDERS])
-
-
-class EchoCache:
-    """The source, and which sentence each row is of."""
-
-    def __init__(self, src: Tensor) -> None:
-        self.src, self.length = src, 0
-        self.rows = torch.arange(len(src))
-
-    def reserve(self, beams: int) -> None:
-        self.rows = self.rows.repeat_interleave(beams)
-
-    def select(self, rows: Tensor) -> None:
-        self.rows = self.rows[rows]
-
-
-class Echo(nn.Module):
-    """Translates a source into itself; like the Transformer, it has no more positions than `max_length`."""
-
-    def __init__(self, max_length: int, tokens: int) -> None:
-        super().__init__()
-        self.config = ModelConfig(max_length=max_length)
-        self.logits = nn.Parameter(torch.eye(tokens) * 30)
-        self.dtype = self.logits.dtype
-
-    def encode(self, src: Tensor) -> EchoCache:
-        assert src.shape[1] <= self.config.max_length
-        return EchoCache(src)
-
-    def wanted(self, cache: EchoCache) -> Tensor:
-        token = cache.src[cache.rows, min(cache.length, cache.src.shape[1] - 1)]
-        return token.masked_fill(token == PAD, EOS)
-
-    def decode(self, tgt_in: Tensor, cache: EchoCache) -> Tensor:
-        wanted = self.wanted(cache)
-        cache.length += tgt_in.shape[1]
-        assert cache.length <= self.config.max_length
-        return self.logits[wanted][:, None].clone()
-
-
-class Forgetful(Echo):
-    """Translates a source into itself, but for placeholders, which it would never write."""
-
-    def decode(self, tgt_in: Tensor, cache: EchoCache) -> Tensor:
-        logits = super().decode(tgt_in, cache)
-        logits[:, :, PROTECTING.vocab.placeholders] = -20
-        return logits
-
-
-class Endless(Echo):
-    """Says its fifth token for ever."""
-
-    def wanted(self, cache: EchoCache) -> Tensor:
-        return torch.full_like(cache.rows, 4)
-
-
-def translator(
-    model: nn.Module, src: Side, tgt: Side, precision: str = "fp32", **config: object
-) -> Translator:
-    return Translator(model, src, tgt, SearchConfig.model_validate(config), precision)  # type: ignore[arg-type]
-
-
-def echo(of: Side, max_length: int, **config: object) -> Translator:
-    return translator(Echo(max_length, len(of.vocab)), of, of, **config)
-
-
-def random_model(max_length: int = 24) -> Transformer:
-    torch.manual_seed(3)
-    shape = {"d_model": 16, "heads": 2, "d_ff": 32, "encoder_layers": 1, "decoder_layers": 1}
-    config = ModelConfig(**shape, max_length=max_length, tie_embeddings="none", dropout=0.5)
-    model = Transformer(config, len(ENGLISH.vocab), len(CHINESE.vocab))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(1.5)
-    return model
-
+from nmt.translate.translation import Translation
 
 HAN_LINE = st.text(HAN.replace("▁", " \t"), max_size=30)
 SENTENCE = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
@@ -296,6 +202,7 @@ def test_translating_is_done_in_the_precision(precision: str, dtype: torch.dtype
         d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, tie_embeddings=tie
     )
     model = Transformer(config, len(ENGLISH.vocab), len(CHINESE.vocab))
+    initialise(model)
     ours = translator(model, ENGLISH, CHINESE, precision).decoder.model
     assert {parameter.dtype for parameter in ours.parameters()} == {dtype}
     assert (ours.output.weight is ours.tgt_embedding.tokens.weight) == (tie == "target")
@@ -305,68 +212,6 @@ def test_translating_is_done_in_the_precision(precision: str, dtype: torch.dtype
     )
     for name, parameter in model.named_parameters():
         assert torch.equal(ours.get_parameter(name), parameter.to(dtype)), name
-
-
-@pytest.fixture
-def untrained(corpus: Path, tmp_path: Path) -> tuple[RunDir, Path]:
-    """A run with two checkpoints of different weights; gives the corpus too."""
-    config = tiny_config(corpus, tmp_path / "run")
-    run = ready(config)
-    for update in (1, 2):
-        keep(run, corpus, update)
-    return run, corpus
-
-
-def keep(run: RunDir, corpus: Path, update: int) -> tuple[Path, Transformer]:
-    config = tiny_config(corpus, run.path)
-    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
-    torch.manual_seed(update)
-    model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
-    meta = checkpoint.Meta(update, (src.fingerprint(), tgt.fingerprint()))
-    return checkpoint.save(
-        run, checkpoint.step_name(update), checkpoint.parameters_of(model), meta
-    ), model
-
-
-LINES = ["one two.", "", "nine eight seven six."]
-
-
-def test_the_model_loaded_is_the_best_else_the_last(
-    untrained: tuple[RunDir, Path],
-) -> None:
-    run, corpus = untrained
-    config = tiny_config(corpus, run.path)
-    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
-    (first, one), (_, two) = (keep(run, corpus, update) for update in (1, 2))
-    by_one, by_two = (
-        Translator(model, src, tgt, config.search, "fp32").translate(LINES) for model in (one, two)
-    )
-    assert by_one != by_two
-
-    def loaded() -> list[Translation]:
-        return load_translator(config, run, "cpu", "fp32").translate(LINES)
-
-    assert loaded() == by_two
-    checkpoint.mark_best(run, first)
-    assert loaded() == by_one
-
-
-@pytest.mark.parametrize("name", ["src", "tgt"])
-def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(
-    untrained: tuple[RunDir, Path], name: str
-) -> None:
-    run, corpus = untrained
-    vocab = run.path / f"vocab.{name}.tsv"
-    vocab.write_text(vocab.read_text("utf-8") + "new\t1\n", "utf-8")
-    with pytest.raises(ModelError, match=f"step-00000002: trained with another {name} vocabulary"):
-        load_translator(tiny_config(corpus, run.path), run, "cpu", "fp32")
-
-
-def test_a_run_without_checkpoints_says_how_to_get_one(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        ModelError, match="no trained model here; run nmt train, or name a run with --model"
-    ):
-        load_translator(tiny_config(corpus, tmp_path), RunDir(tmp_path))
 
 
 SPANNED = [
@@ -403,7 +248,7 @@ def test_spans_come_out_byte_for_byte_each_once(
     assert found[-1].text == "天地玄黄"
 
 
-def test_a_placeholder_that_a_sentence_does_not_owe_is_never_written() -> None:
+def test_a_placeholder_that_is_not_in_the_source_is_never_written() -> None:
     model = Echo(20, len(PROTECTING.vocab))
     model.logits.data[4, PROTECTING.vocab.placeholders] = 40  # after 天 it would
     protecting = translator(model, PROTECTING, PROTECTING)
@@ -412,7 +257,7 @@ def test_a_placeholder_that_a_sentence_does_not_owe_is_never_written() -> None:
     assert with_one.count("{0}") == 1
 
 
-def test_a_span_that_there_is_no_room_for_is_told() -> None:
+def test_a_span_that_does_not_fit_is_reported() -> None:
     protecting = translator(
         Forgetful(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, max_length=2, method="greedy"
     )
@@ -430,7 +275,7 @@ def test_a_line_without_letters_needs_no_model() -> None:
     assert [t.text for t in found] == ["3", "…", "3.14 !", "😀"]
 
 
-def test_typography_is_mended_or_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_typography_is_repaired_or_left() -> None:
     han = side("zh", "天地,. ▁ab")
     texts = {
         typography: translator(Echo(20, len(han.vocab)), han, han, typography=typography)
@@ -444,103 +289,3 @@ def test_typography_is_mended_or_left(monkeypatch: pytest.MonkeyPatch) -> None:
         "space": "天，a 地。",
         "none": "天，a地。",
     }
-
-
-def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
-    model = Echo(40, len(CHINESE.vocab))
-    model.logits.data[4] = 0
-    model.logits.data[4, 4] = 1  # 天 is a little likelier than any other
-    (best,) = translator(model, CHINESE, CHINESE, beam_size=8).translate(["天" * 8])
-    assert best.text != "天" * 8
-    assert [t.text for t in echo(CHINESE, 40).translate(["地" * 8])] == [
-        "地" * 8
-    ]  # nothing better is found
-
-
-def test_to_look_further_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    searches: list[SearchConfig] = []
-    decode = Decoder.decode
-
-    def spy(self: Decoder, sources: list[list[int]], search: SearchConfig) -> list[NBest]:
-        searches.append(search)
-        return decode(self, sources, search)
-
-    monkeypatch.setattr(Decoder, "decode", spy)
-    echo(CHINESE, 40, method="beam", beam_size=2, batch_tokens=60).translate(
-        ["地" * 8]
-    )  # it goes round in circles
-    first, *others = [
-        (search.beam_size, search.beam_size * search.batch_tokens) for search in searches
-    ]
-    assert first == (2, 120)
-    assert (6, 120) in others
-
-
-def too_long(most: int) -> Callable[[str, str], list[Fault]]:
-    return lambda _source, text: [Fault("too long", text)] if len(text) > most else []
-
-
-def echo_that_can_stop() -> Echo:
-    model = Echo(3, len(CHINESE.vocab))
-    model.logits.data[EOS, EOS + 1 :] = -torch.inf
-    model.logits.data[4, 5:] = -torch.inf  # for 天, nothing but 天 or the end
-    return model
-
-
-def test_a_line_is_not_left_blank_if_there_is_anything_to_say() -> None:
-    model = echo_that_can_stop()
-    model.logits.data[4, EOS] = model.logits.data[4, 4] + 1
-    assert [
-        t.text for t in translator(model, CHINESE, CHINESE, beam_size=4).translate(["天", ""])
-    ] == ["天", ""]
-
-
-def test_verifying_tells_of_faults_and_retrying_looks_for_a_candidate_without(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("nmt.translate.translator.faults", too_long(1))
-    found = {
-        verify: translator(
-            echo_that_can_stop(), CHINESE, CHINESE, beam_size=4, verify=verify
-        ).translate(["天天"])[0]
-        for verify in ("off", "flag", "retry")
-    }
-    assert [(t.text, bool(t.faults)) for t in found.values()] == [
-        ("天天", False),
-        ("天天", True),
-        ("天", False),
-    ]
-
-
-def test_retrying_hides_spans_then_numbers_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "nmt.translate.translator.faults", lambda *_: [Fault("copy", "whatever comes")]
-    )
-    retrying = translator(Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify="retry")
-    decode, hidden = retrying.decoder.decode, []
-
-    def watched(sentences: list[list[int]], search: SearchConfig) -> list[NBest]:
-        hidden.extend(sum(i in PROTECTING.vocab.placeholders for i in ids) for ids in sentences)
-        return decode(sentences, search)
-
-    monkeypatch.setattr(retrying.decoder, "decode", watched)
-    retrying.translate(["天 v1.2 地 42 黄"])
-    assert hidden == [1, 1, 2, 0, 1]
-
-
-def test_retrying_gives_numbers_the_way_of_spans() -> None:
-    lines = ["天 42 地", "天 3.5 and 1999", "黄"]  # the vocabulary has no digits
-    options = {"typography": "off", "max_ratio": 1.0}
-    found = {
-        verify: translator(
-            Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify=verify, **options
-        ).translate(lines)
-        for verify in ("flag", "retry")
-    }
-    assert [sorted(fault.detail for fault in t.faults) for t in found["flag"]] == [
-        ["42"],
-        ["1999", "3.5"],
-        [],
-    ]
-    assert not any(t.faults for t in found["retry"])
-    assert found["retry"][0].text == lines[0]

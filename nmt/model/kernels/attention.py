@@ -1,12 +1,13 @@
 """softmax(q kᵀ / √D + bias) v, and a way of computing it that suits short sequences on a CPU.
 
-Shapes: N sequences, H heads, T queries, S keys, D values a head.
+Shapes: N sequences, H heads, T queries, S keys, D values a head; G = N·H, both in one dimension.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from nmt.model.device import wide
 from nmt.model.kernels.dropout import Dropout
@@ -15,88 +16,135 @@ _VECTOR = 16  # float32 values in the largest of vector registers
 
 
 class Attend(nn.Module):
-    """Attention over the keys that `bias` allows. It has no parameters; `attention_maps` watches here."""
+    """Attention over the keys that `bias` allows; `attention_maps` watches what comes in here."""
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
         self.dropout = Dropout(dropout)
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
-        """q [N,H,T,D], k and v [N,H,S,D], bias as from `bias_of`, broadcast to [N,H,T,S] → [N,H,T,D]."""
-        alone = q.shape[2] == 1 and q.dtype == torch.bfloat16  # one query a sentence: greedy search
-        if q.device.type != "cpu" or (alone and not self.training):
-            dropout = self.dropout.rate if self.training else 0.0
-            mask = None if bias is None else bias.to(q.dtype)
-            return nn.functional.scaled_dot_product_attention(
-                q, k, v, attn_mask=mask, dropout_p=dropout
-            )
-        factors = self.dropout.factors(torch.Size((*q.shape[:3], k.shape[2])), wide(q.dtype))
-        if not torch.is_grad_enabled():
-            return _attend(q, k, v, bias, factors)[0]
-        return _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
+        """q [N,H,T,D], k and v [N,H,S,D] → [N,H,T,D].
+
+        bias is from `bias_of`, of a shape that broadcasts to [N,H,T,S].
+        """
+        single_bf16_query = q.shape[2] == 1 and q.dtype == torch.bfloat16
+        if q.device.type != "cpu" or (single_bf16_query and not self.training):
+            return self._fused(q, k, v, bias)
+        weights_shape = torch.Size((*q.shape[:3], k.shape[2]))
+        factors = self.dropout.factors(weights_shape, wide(q.dtype))
+        if torch.is_grad_enabled():
+            return _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
+        return _attend(q, k, v, bias, factors).out
+
+    def _fused(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
+        """torch's own kernel; shapes as in `forward`."""
+        mask = None if bias is None else bias.to(q.dtype)
+        dropout = self.dropout.rate if self.training else 0.0
+        return nn.functional.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, dropout_p=dropout
+        )
+
+
+def bias_of(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """What to add to the scores of a model in `dtype`: 0 where `mask` is True, -inf elsewhere."""
+    bias_dtype = wide(dtype) if mask.device.type == "cpu" else dtype  # the dtype of the scores
+    zeros = torch.zeros(mask.shape, dtype=bias_dtype, device=mask.device)
+    return zeros.masked_fill_(~mask, -torch.inf)
+
+
+class _Attended(NamedTuple):
+    """The output of attention, and what its gradients need."""
+
+    out: Tensor  # [N,H,T,D]
+    q: Tensor  # [G,T,D]
+    k: Tensor  # [G,S,D]
+    v: Tensor  # [G,S,D]
+    weights: Tensor  # [G,T,S], before dropout
 
 
 def _attend(
     q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, factors: Tensor | None
-) -> tuple[Tensor, tuple[Tensor, Tensor, Tensor, Tensor]]:
+) -> _Attended:
     """Attention by batched products, with the softmax in float32 or wider.
 
-    On a CPU torch's fused attention takes 5 to 20 times as long for sentences of 10 to 30 tokens, forward and
-    backward, and its softmax 10 times as long for rows that are shorter than a vector register. (For a single query
-    in bfloat16, the fused one takes half to three quarters of the time.)
+    On a CPU torch's fused attention takes 5 to 20 times as long for sentences of 10 to 30 tokens,
+    forward and backward, and its softmax 10 times as long for rows that are shorter than a vector
+    register. (For a single query in bfloat16 the fused one takes half to three quarters of the
+    time.)
 
-    Shapes as in `Attend`; `factors` [N,H,T,S] are dropout's. Gives what was looked up and, with N and H as one
-    dimension: q, k, v, and the weights before dropout.
+    Shapes as in `Attend`; `factors` [N,H,T,S] are dropout's.
     """
-    shape = q.shape
-    q, k, v = (
-        x.reshape(-1, *x.shape[2:]) for x in (q, k, v)
-    )  # copies: products of strided rows are slow
-    scores = torch.bmm(q, k.mT).to(wide(q.dtype)).view(*shape[:3], -1)
-    scale = shape[-1] ** -0.5
-    scores = scores.mul_(scale) if bias is None else torch.add(bias, scores, alpha=scale)
-    if scores.shape[-1] < _VECTOR:
-        weights = scores.sub_(scores.amax(-1, keepdim=True)).exp_()
-        weights.div_(weights.sum(-1, keepdim=True))
+    out_shape = q.shape
+    q = _joined(q)
+    k = _joined(k)
+    v = _joined(v)
+    scores = torch.bmm(q, k.mT).to(wide(q.dtype)).view(*out_shape[:3], -1)  # [N,H,T,S]
+    scale = out_shape[-1] ** -0.5
+    if bias is None:
+        scores.mul_(scale)
     else:
-        weights = scores.softmax(-1)
-    looked = torch.bmm(_times(weights, factors).to(v.dtype).flatten(0, 1), v)
-    return looked.view(shape), (q, k, v, weights.flatten(0, 1))
+        scores = torch.add(bias, scores, alpha=scale)
+    weights = _softmax(scores)
+    dropped = _times(weights, factors).to(v.dtype).flatten(0, 1)  # [G,T,S]
+    out = torch.bmm(dropped, v).view(out_shape)
+    return _Attended(out, q, k, v, weights.flatten(0, 1))
+
+
+def _joined(x: Tensor) -> Tensor:
+    """[N,H,T,D] → [G,T,D]: a copy if x is a strided view, since products of those are slow."""
+    return x.reshape(-1, *x.shape[2:])
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """The softmax of each row [...,S]; it may overwrite the scores."""
+    if scores.shape[-1] >= _VECTOR:
+        return scores.softmax(-1)
+    weights = scores.sub_(scores.amax(-1, keepdim=True)).exp_()
+    return weights.div_(weights.sum(-1, keepdim=True))
+
+
+def _times(weights: Tensor, factors: Tensor | None) -> Tensor:
+    return weights if factors is None else weights * factors
 
 
 class _ShortAttention(torch.autograd.Function):
-    """`_attend` with its gradients."""
+    """`_attend` with the gradients of Q, K and V.
+
+    S = Q Kᵀ / √D + bias,  P = softmax(S),  O = (P ∘ M) V, where M are the factors of dropout.
+    """
 
     @staticmethod
     def forward(
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, factors: Tensor | None
     ) -> Tensor:
-        """As `_attend`."""
-        looked, kept = _attend(q, k, v, bias, factors)
-        ctx.save_for_backward(*kept, None if factors is None else factors.flatten(0, 1))
-        return looked
+        """O, as `_attend` computes it."""
+        attended = _attend(q, k, v, bias, factors)
+        joined_factors = None if factors is None else factors.flatten(0, 1)  # [G,T,S]
+        ctx.save_for_backward(attended.q, attended.k, attended.v, attended.weights, joined_factors)
+        return attended.out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        """The gradients of q, k and v."""
+        """dO [N,H,T,D] → dQ [N,H,T,D], dK and dV [N,H,S,D]; bias and factors have no gradient."""
         q, k, v, weights, factors = ctx.saved_tensors
-        heads = gradients[0].shape[:2]
-        of_out = gradients[0].reshape(q.shape)
-        of_v = torch.bmm(_times(weights, factors).to(v.dtype).mT, of_out)
-        of_weights = _times(torch.bmm(of_out, v.mT).to(weights.dtype), factors)
-        mean = (weights * of_weights).sum(-1, keepdim=True)
-        of_scores = (of_weights - mean).mul_(weights).mul_(q.shape[-1] ** -0.5).to(q.dtype)
-        of_q, of_k = torch.bmm(of_scores, k), torch.bmm(of_scores.mT, q)
-        return *(x.unflatten(0, heads) for x in (of_q, of_k, of_v)), None, None
-
-
-def bias_of(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """What to add to the scores of a model that computes in `dtype`: 0 where `mask` is True, -inf elsewhere."""
-    kept_in = wide(dtype) if mask.device.type == "cpu" else dtype
-    return torch.zeros(mask.shape, dtype=kept_in, device=mask.device).masked_fill_(
-        ~mask, -torch.inf
-    )
-
-
-def _times(weights: Tensor, factors: Tensor | None) -> Tensor:
-    return weights if factors is None else weights * factors
+        heads = gradients[0].shape[:2]  # N, H
+        d_out = gradients[0].reshape(q.shape)
+        # dV = (P ∘ M)ᵀ dO
+        d_v = torch.bmm(_times(weights, factors).to(v.dtype).mT, d_out)
+        # dP = (dO Vᵀ) ∘ M
+        d_weights = _times(torch.bmm(d_out, v.mT).to(weights.dtype), factors)
+        # dS = P ∘ (dP − rowsum(dP ∘ P))
+        row_sums = (weights * d_weights).sum(-1, keepdim=True)
+        d_scores = (d_weights - row_sums).mul_(weights)
+        # dQ = dS K / √D,  dK = dSᵀ Q / √D
+        scaled = d_scores.mul_(q.shape[-1] ** -0.5).to(q.dtype)
+        d_q = torch.bmm(scaled, k)
+        d_k = torch.bmm(scaled.mT, q)
+        return (
+            d_q.unflatten(0, heads),
+            d_k.unflatten(0, heads),
+            d_v.unflatten(0, heads),
+            None,
+            None,
+        )

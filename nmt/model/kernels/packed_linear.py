@@ -1,4 +1,4 @@
-"""Linear layers whose weights are laid out once, as oneDNN's kernels want them, and not again for every product."""
+"""Linear layers whose weights are laid out as oneDNN wants them once, not at every product."""
 
 from functools import partial
 
@@ -7,9 +7,10 @@ from torch import nn
 
 
 def pack(model: nn.Module) -> None:
-    """Lay out the weights of all linear layers, bfloat16 on a CPU, for inference: what they are now is what counts.
+    """Lay out the weights of all linear layers, bfloat16 on a CPU, for inference.
 
-    It is what torch's compiler does, by operators that are not documented; where there are none, nothing changes.
+    Weights that change later have no effect. torch's compiler does the same, by operators that are
+    not documented; where torch has none, nothing changes.
     """
     operators = torch.ops.mkldnn
     if not (hasattr(operators, "_linear_pointwise") and operators._is_mkldnn_bf16_supported()):
@@ -17,5 +18,11 @@ def pack(model: nn.Module) -> None:
     for layer in model.modules():
         if isinstance(layer, nn.Linear):
             packed = operators._reorder_linear_weight(layer.weight.detach())
-            product = partial(operators._linear_pointwise, W=packed, B=layer.bias)
-            layer.forward = partial(product, attr="none", scalars=[], algorithm="")  # type: ignore[method-assign]
+            layer.forward = partial(  # type: ignore[method-assign]
+                operators._linear_pointwise,
+                W=packed,
+                B=layer.bias,
+                attr="none",
+                scalars=[],
+                algorithm="",
+            )

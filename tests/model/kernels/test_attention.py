@@ -87,12 +87,16 @@ def exactly(ours: tuple[Tensor, ...], theirs: tuple[Tensor, ...]) -> None:
 
 @every_mask
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluating"])
-def test_attention_and_its_gradients_are_those_of_torchs_fused_kernel(training, mask):
+def test_attention_and_its_gradients_are_those_of_torchs_fused_kernel(
+    training: bool, mask: Tensor | None
+) -> None:
     exactly(outcome(attending(0.0, training), sources(), mask), outcome(fused, sources(), mask))
 
 
 @given(st.tuples(*[st.integers(1, 4)] * 5), st.tuples(*[st.booleans()] * 3), st.integers(0, 99))
-def test_every_shape_and_every_way_of_broadcasting_a_mask_will_do(shape, broadcast, seed):
+def test_every_shape_and_every_way_of_broadcasting_a_mask_will_do(
+    shape: tuple[int, ...], broadcast: tuple[bool, ...], seed: int
+) -> None:
     n, h, t, s, _ = shape
     sizes = [1 if one else size for one, size in zip(broadcast, (n, h, t), strict=True)]
     mask = torch.rand(*sizes, s, generator=torch.Generator().manual_seed(seed)) < 0.5
@@ -102,7 +106,9 @@ def test_every_shape_and_every_way_of_broadcasting_a_mask_will_do(shape, broadca
 
 
 @every_mask
-def test_with_dropout_it_is_what_autograd_makes_of_the_formula_with_the_same_factors(mask):
+def test_with_dropout_it_is_what_autograd_makes_of_the_formula_with_the_same_factors(
+    mask: Tensor | None,
+) -> None:
     attend, chance = attending(0.4), Dropout(0.4).train()
     torch.manual_seed(4)
     ours = outcome(attend, sources(), mask)
@@ -114,7 +120,7 @@ def test_with_dropout_it_is_what_autograd_makes_of_the_formula_with_the_same_fac
 
 @every_mask
 @pytest.mark.parametrize("rate", [0.0, 0.4])
-def test_the_gradients_are_the_slopes(rate, mask):
+def test_the_gradients_are_the_slopes(rate: float, mask: Tensor | None) -> None:
     attend = attending(rate)
 
     def of_one_seed(*qkv: Tensor) -> Tensor:
@@ -125,7 +131,16 @@ def test_the_gradients_are_the_slopes(rate, mask):
     assert torch.autograd.gradcheck(of_one_seed, qkv)
 
 
-def test_a_gradient_that_is_one_number_for_all_will_do():
+def test_a_second_derivative_is_refused() -> None:
+    """The backward is written by hand: autograd cannot look through it."""
+    qkv = whole(parts(sources()))
+    looked = attending(0.0)(*qkv, None)
+    gradients = torch.autograd.grad(looked.square().sum(), qkv, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradients[0].square().sum().backward()
+
+
+def test_a_gradient_that_is_one_number_for_all_will_do() -> None:
     """As the gradient of a sum is: expanded, with strides of 0."""
     of = sources()
     ours, theirs = (
@@ -135,7 +150,7 @@ def test_a_gradient_that_is_one_number_for_all_will_do():
 
 
 @every_mask
-def test_nothing_that_is_given_is_changed(mask):
+def test_nothing_that_is_given_is_changed(mask: Tensor | None) -> None:
     qkv = whole(parts(sources()))
     before = [part.detach().clone() for part in qkv]
     mask_before = None if mask is None else mask.clone()
@@ -145,7 +160,7 @@ def test_nothing_that_is_given_is_changed(mask):
 
 
 @every_mask
-def test_in_bf16_it_is_float64s_but_for_rounding(mask):
+def test_in_bf16_it_is_float64s_but_for_rounding(mask: Tensor | None) -> None:
     narrow = sources(dtype=torch.bfloat16)
     wide = tuple(x.detach().double().requires_grad_() for x in narrow)
     for ours, exact in zip(
@@ -155,7 +170,7 @@ def test_in_bf16_it_is_float64s_but_for_rounding(mask):
         assert (ours - exact).abs().max() <= 2 * torch.finfo(torch.bfloat16).eps * exact.abs().max()
 
 
-def test_in_bf16_values_that_are_all_alike_teach_nothing_about_where_to_look():
+def test_in_bf16_values_that_are_all_alike_teach_nothing_about_where_to_look() -> None:
     """A row of weights sums to 1 closer than bf16 could say."""
     q, k, _ = (part.detach().requires_grad_() for part in parts(sources(dtype=torch.bfloat16)))
     attending(0.0)(q, k, torch.full_like(k, 0.7), None).sum().backward()
@@ -163,12 +178,12 @@ def test_in_bf16_values_that_are_all_alike_teach_nothing_about_where_to_look():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_scores_however_large_find_the_one_key_that_fits(dtype):
+def test_scores_however_large_find_the_one_key_that_fits(dtype: torch.dtype) -> None:
     q, v = 1000 * torch.eye(4, dtype=dtype)[None, None], torch.randn(1, 1, 4, 4, dtype=dtype)
     assert torch.equal(attending(0.0)(q, q, v, None), v)
 
 
-def test_training_attention_drops_weights_and_keeps_their_mean():
+def test_training_attention_drops_weights_and_keeps_their_mean() -> None:
     torch.manual_seed(1)
     attend = attending(0.5)
     q, k = torch.zeros(1, 1, 1, 8), torch.zeros(1, 1, 1000, 8)

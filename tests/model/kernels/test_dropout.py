@@ -17,13 +17,13 @@ def dropped(rate: float, x: torch.Tensor, seed: int = 1) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_the_share_of_zeros_is_the_rate(rate):
+def test_the_share_of_zeros_is_the_rate(rate: float) -> None:
     share = float((dropped(rate, torch.ones(COUNT)) == 0).double().mean())
     assert share == pytest.approx(rate, abs=4 * math.sqrt(rate * (1 - rate) / COUNT) + 2**-16)
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_what_is_kept_is_scaled_so_that_the_mean_stays(rate):
+def test_what_is_kept_is_scaled_so_that_the_mean_stays(rate: float) -> None:
     out = dropped(rate, torch.ones(COUNT))
     kept = out[out != 0]
     torch.testing.assert_close(kept, torch.full_like(kept, 1 / (1 - rate)))
@@ -31,7 +31,7 @@ def test_what_is_kept_is_scaled_so_that_the_mean_stays(rate):
     assert float(out.double().mean()) == pytest.approx(1.0, abs=4 * deviation + 2**-15)
 
 
-def test_neighbours_are_dropped_independently():
+def test_neighbours_are_dropped_independently() -> None:
     """Four draws are cut from one random number: none of them may tell of another."""
     zero = (dropped(0.5, torch.ones(COUNT)) == 0).double()
     for distance in range(1, 9):
@@ -39,18 +39,18 @@ def test_neighbours_are_dropped_independently():
         assert both == pytest.approx(0.25, abs=4 * math.sqrt(0.25 * 0.75 / COUNT))
 
 
-def test_each_place_of_four_is_dropped_as_often():
+def test_each_place_of_four_is_dropped_as_often() -> None:
     zero = (dropped(0.3, torch.ones(COUNT)) == 0).double().view(-1, 4)
     assert zero.mean(0).tolist() == pytest.approx([0.3] * 4, abs=4 * math.sqrt(0.21 * 4 / COUNT))
 
 
-def test_the_same_seed_gives_the_same_mask_and_another_seed_another():
+def test_the_same_seed_gives_the_same_mask_and_another_seed_another() -> None:
     x = torch.ones(3, 5, 7)
     assert torch.equal(dropped(0.5, x, seed=1), dropped(0.5, x, seed=1))
     assert not torch.equal(dropped(0.5, x, seed=1), dropped(0.5, x, seed=2))
 
 
-def test_two_calls_under_one_seed_give_two_masks():
+def test_two_calls_under_one_seed_give_two_masks() -> None:
     torch.manual_seed(1)
     layer, x = Dropout(0.5).train(), torch.ones(1000)
     assert not torch.equal(layer(x), layer(x))
@@ -59,13 +59,13 @@ def test_two_calls_under_one_seed_give_two_masks():
 @pytest.mark.parametrize(
     "layer", [Dropout(0.5).eval(), Dropout(0.0).train()], ids=["evaluating", "rate 0"]
 )
-def test_it_is_the_identity_when_there_is_nothing_to_drop(layer):
+def test_it_is_the_identity_when_there_is_nothing_to_drop(layer: Dropout) -> None:
     x, state = torch.randn(10), torch.get_rng_state()
     assert layer(x) is x
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_the_gradient_is_the_mask():
+def test_the_gradient_is_the_mask() -> None:
     x = torch.rand(1000, requires_grad=True)
     out = dropped(0.4, x)
     out.sum().backward()
@@ -78,7 +78,7 @@ def test_the_gradient_is_the_mask():
     st.lists(st.integers(0, 5), max_size=4),
     st.sampled_from([torch.float32, torch.float64, torch.bfloat16]),
 )
-def test_shape_and_type_are_kept(shape, dtype):
+def test_shape_and_type_are_kept(shape: tuple[int, ...], dtype: torch.dtype) -> None:
     out = dropped(0.5, torch.ones(shape, dtype=dtype))
     assert (out.shape, out.dtype) == (torch.Size(shape), dtype)
     assert set(out.flatten().tolist()) <= {0.0, 2.0}
@@ -91,13 +91,13 @@ DTYPES = [torch.float32, torch.float64, torch.bfloat16]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rate", RATES)
-def test_factors_are_0_or_1_over_what_is_kept(rate, dtype):
+def test_factors_are_0_or_1_over_what_is_kept(rate: float, dtype: torch.dtype) -> None:
     factors = Dropout(rate).train().factors(torch.Size((100, 200)), dtype)
     assert (factors.shape, factors.dtype) == ((100, 200), dtype)
     assert factors.unique().tolist() == [0.0, torch.tensor(1 / (1 - rate), dtype=dtype).item()]
 
 
-def test_factors_are_what_dropout_multiplies_by_under_the_same_seed():
+def test_factors_are_what_dropout_multiplies_by_under_the_same_seed() -> None:
     x = torch.randn(4, 5, 6)
     torch.manual_seed(1)
     factors = Dropout(0.3).train().factors(x.shape, x.dtype)
@@ -107,7 +107,7 @@ def test_factors_are_what_dropout_multiplies_by_under_the_same_seed():
 @pytest.mark.parametrize(
     "layer", [Dropout(0.5).eval(), Dropout(0.0).train()], ids=["evaluating", "rate 0"]
 )
-def test_there_are_no_factors_when_there_is_nothing_to_drop(layer):
+def test_there_are_no_factors_when_there_is_nothing_to_drop(layer: Dropout) -> None:
     residual, x, state = torch.randn(10), torch.randn(10), torch.get_rng_state()
     assert layer.factors(x.shape, x.dtype) is None
     assert torch.equal(layer.onto(residual, x), residual + x)
@@ -115,7 +115,7 @@ def test_there_are_no_factors_when_there_is_nothing_to_drop(layer):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_dropping_onto_a_residual_is_adding_what_is_dropped(dtype):
+def test_dropping_onto_a_residual_is_adding_what_is_dropped(dtype: torch.dtype) -> None:
     residual, x = torch.randn(2, 30, 40, dtype=dtype).unbind()
     before, rounding = residual.clone(), torch.finfo(dtype).eps
     torch.manual_seed(1)
@@ -126,7 +126,7 @@ def test_dropping_onto_a_residual_is_adding_what_is_dropped(dtype):
     assert torch.equal(residual, before)
 
 
-def test_the_gradient_of_a_residual_is_whole_and_that_of_what_is_dropped_is_the_mask():
+def test_the_gradient_of_a_residual_is_whole_and_that_of_what_is_dropped_is_the_mask() -> None:
     residual, x = torch.rand(1000, requires_grad=True), torch.rand(1000, requires_grad=True)
     torch.manual_seed(1)
     Dropout(0.3).train().onto(residual, x).sum().backward()

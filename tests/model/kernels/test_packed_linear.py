@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from nmt.config.schema import ModelConfig
+from nmt.model.initialise import initialise
 from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 
@@ -37,7 +38,9 @@ def test_a_packed_model_computes_what_the_model_does() -> None:
     config = ModelConfig(
         d_model=32, heads=4, d_ff=64, encoder_layers=2, decoder_layers=2, tie_embeddings="target"
     )
-    model = Transformer(config, 50, 60).bfloat16().eval()
+    model = Transformer(config, 50, 60)
+    initialise(model)
+    model.bfloat16().eval()
     packed = deepcopy(model)
     pack(packed)
     src, tgt = torch.randint(5, 50, (3, 7)), torch.randint(5, 60, (3, 6))

@@ -1,0 +1,53 @@
+"""What two lines show at a glance: loops, copies of the source, lengths that cannot be right."""
+
+import re
+
+# A word or phrase that begins with a letter, and three more of it: 受伤, 受伤, 受伤, 受伤. Not 谢谢，谢谢.
+_FOUR_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")
+_THREE_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)(?:\W{0,2}\1){2}", re.IGNORECASE)  # ha ha ha
+_HAN = re.compile("[\u3400-\u9fff]")
+# A word in small letters: neither a name nor part of an address.
+_SMALL_WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")
+_LONGEST_DETAIL = 40  # characters
+
+
+def repeated(source: str, translation: str) -> list[str]:
+    """What stands four times in a row, if nothing in the source stands three times."""
+    found = _FOUR_IN_A_ROW.search(translation)
+    if found is None or _THREE_IN_A_ROW.search(source):
+        return []
+    return [_shortened(found[1])]
+
+
+def copied(source: str, translation: str) -> list[str]:
+    """A translation without Chinese, unless the source is so short that it may be a name."""
+    if not translation or _HAN.search(translation):
+        return []
+    words = len(_SMALL_WORD.findall(source))
+    is_copy = words > 0 and translation == source
+    return [_shortened(translation)] if words > 2 or is_copy else []
+
+
+def too_short(source: str, translation: str) -> list[str]:
+    """The lengths, if no human reference of two test sets is so short, or there is no text."""
+    is_blank = not translation.strip() and source.strip()
+    if is_blank or len(translation) < 0.12 * len(source) - 1:
+        return [_lengths(source, translation)]
+    return []
+
+
+def too_long(source: str, translation: str) -> list[str]:
+    """The lengths, if no human reference of two test sets is so long."""
+    if len(translation) > 1.3 * len(source) + 10:
+        return [_lengths(source, translation)]
+    return []
+
+
+def _lengths(source: str, translation: str) -> str:
+    return f"{len(translation)} characters for {len(source)}"
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST_DETAIL:
+        return text
+    return f"{text[: _LONGEST_DETAIL - 1]}…"

@@ -1,0 +1,23 @@
+"""nmt build-vocab: clean pairs become vocabularies and ids."""
+
+from pathlib import Path
+
+from nmt.commands import options
+from nmt.commands.streams import say
+
+
+def build_vocab(
+    config: options.ConfigFile = None,
+    overrides: options.Overrides = None,
+    overwrite: options.OverwriteRun = False,
+) -> None:
+    """Build vocabularies and encode the text."""
+    from nmt.config.load import load_config
+    from nmt.corpus import stages
+    from nmt.files import locked
+
+    settings = load_config(config, overrides)
+    with locked(Path(settings.run_dir)):
+        run = stages.claim(settings, overwrite)
+        stages.ensure_prepared(settings, run, say)
+        stages.run_build_vocab(settings, run, say)

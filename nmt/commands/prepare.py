@@ -1,0 +1,24 @@
+"""nmt prepare: the corpora become clean pairs."""
+
+from pathlib import Path
+
+from nmt.commands import options
+from nmt.commands.streams import say
+
+
+def prepare(
+    config: options.ConfigFile = None,
+    overrides: options.Overrides = None,
+    overwrite: options.OverwriteRun = False,
+    max_bytes: options.MaxBytes = None,
+) -> None:
+    """Clean the corpora; set dev and test aside."""
+    from nmt.config.load import load_config
+    from nmt.corpus import stages
+    from nmt.files import locked
+
+    limits = options.overrides_from("data", {"max_bytes": max_bytes})
+    settings = load_config(config, [*(overrides or []), *limits])
+    with locked(Path(settings.run_dir)):
+        run = stages.claim(settings, overwrite)
+        stages.run_prepare(settings, run, say)

@@ -1,0 +1,100 @@
+"""What makes a score doubtful: hypotheses that are segmented, blank, not Chinese, or the references themselves."""
+
+import re
+from collections.abc import Iterable
+
+from nmt.errors import DataError
+from nmt.evaluate.metrics import Lines, check_counts, count_of_lines
+
+_HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAS_HAN = re.compile(f"[{_HAN}]")
+# The white space, most often none, between a Han character and another one or Chinese punctuation.
+_GAP = re.compile(f"[{_HAN}](\\s*)(?=[{_HAN}，。、；：？！])")
+
+# The share of a line's gaps from which on it is segmented; jieba's words put a space into more than half.
+_SPACED_GAPS = 0.25
+_NOTABLE = 0.1  # of all lines, above which a doubt is worth a warning
+_MOST = 0.5  # of all lines, above which segmentation is an error
+
+
+def check_hypotheses(hypotheses: Lines, references: Lines) -> list[str]:
+    """Say what would make a score doubtful, one sentence each; call it before `score`.
+
+    Raises DataError if the counts differ, or if most hypotheses but not the references are segmented.
+    """
+    check_counts(hypotheses, references)
+    found = [
+        _segmented(hypotheses, references),
+        _blank(hypotheses, references),
+        _not_chinese(hypotheses, references),
+        _same_text(hypotheses, references),
+    ]
+    return [doubt for doubt in found if doubt is not None]
+
+
+def segmented_share(lines: Iterable[str]) -> float:
+    """Find the share of lines, 0 to 1, with spaces between Han characters, as a tokenizer leaves them.
+
+    Only lines in which a Han character meets another, or Chinese punctuation, are counted.
+    """
+    counted = 0
+    segmented = 0
+    for line in lines:
+        gaps = _GAP.findall(line)
+        if not gaps:
+            continue
+        counted += 1
+        spaced = len(gaps) - gaps.count("")
+        if spaced / len(gaps) >= _SPACED_GAPS:
+            segmented += 1
+    return segmented / counted if counted else 0.0
+
+
+def _segmented(hypotheses: Lines, references: Lines) -> str | None:
+    share = segmented_share(hypotheses)
+    usual = segmented_share(references)
+    doubt = (
+        f"{share:.0%} of the hypothesis lines are segmented by spaces ({usual:.0%} of the "
+        "reference), which BLEU's zh tokenizer and chrF hide but a reader sees; join the Chinese "
+        "tokens first"
+    )
+    if share > max(_MOST, 2 * usual):
+        raise DataError(doubt)
+    return doubt if share > max(_NOTABLE, 2 * usual) else None
+
+
+def _blank(hypotheses: Lines, references: Lines) -> str | None:
+    blank = []
+    pairs = zip(hypotheses, references, strict=True)
+    for number, (hypothesis, reference) in enumerate(pairs, start=1):
+        if reference.strip() and not hypothesis.strip():
+            blank.append(number)
+    if not blank:
+        return None
+    return (
+        f"{len(blank)} of {count_of_lines(hypotheses)} of hypothesis are blank, "
+        f"first line {blank[0]}"
+    )
+
+
+def _not_chinese(hypotheses: Lines, references: Lines) -> str | None:
+    expected_chinese = []
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        if hypothesis.strip() and _HAS_HAN.search(reference):
+            expected_chinese.append(hypothesis)
+    foreign = sum(_HAS_HAN.search(line) is None for line in expected_chinese)
+    if foreign <= _NOTABLE * len(expected_chinese):
+        return None
+    return (
+        f"{foreign} of {count_of_lines(expected_chinese)} of hypothesis have no Chinese character "
+        "though their reference has; check that the hypothesis is the translation and not the source"
+    )
+
+
+def _same_text(hypotheses: Lines, references: Lines) -> str | None:
+    if list(hypotheses) != list(references):
+        return None
+    return (
+        "hypothesis and reference are the same text; "
+        "check that the hypothesis is not the reference itself"
+    )

@@ -1,0 +1,66 @@
+"""Is a system good enough? Scores are held to bars, and to a baseline."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from nmt.errors import ConfigError, GateError
+from nmt.evaluate.metrics import LOWER_IS_BETTER, Score, new_metric
+from nmt.evaluate.significance import Comparison
+
+
+def parse_floors(texts: Iterable[str]) -> dict[str, float]:
+    """Read `METRIC=X` strings such as "bleu=20". Raises ConfigError naming the string and the fix."""
+    floors: dict[str, float] = {}
+    for text in texts:
+        before, equals, after = text.partition("=")
+        name = before.strip()
+        number = after.strip()
+        if not equals:
+            raise ConfigError(f"{text!r} is not a bar; write METRIC=X, such as bleu=20")
+        new_metric(name)  # raises for an unknown one
+        if name in floors:
+            raise ConfigError(f"{text!r}: {name} already has the bar {floors[name]:g}; give one")
+        try:
+            floor = float(number)
+        except ValueError:
+            floor = math.nan
+        if not math.isfinite(floor):
+            raise ConfigError(
+                f"{text!r}: {number!r} is not a number; write METRIC=X, such as {name}=20"
+            )
+        floors[name] = floor
+    return floors
+
+
+def check_gate(
+    scores: Sequence[Score], floors: Mapping[str, float], comparisons: Sequence[Comparison] = ()
+) -> None:
+    """Hold scores to their bars, and `comparisons` to being not significantly worse than the baseline.
+
+    A bar is a floor, for TER a ceiling. Raises GateError, one line with everything that does not hold;
+    ConfigError for a bar on a metric that was not measured.
+    """
+    measured = {score.metric: score.value for score in scores}
+    failures: list[str] = []
+    for name, bar in floors.items():
+        if name not in measured:
+            raise ConfigError(
+                f"{name} has the bar {bar:g} but was not measured; add it to evaluate.metrics"
+            )
+        value = measured[name]
+        if name in LOWER_IS_BETTER and value > bar:
+            failures.append(f"{name} {value:.4f} is over {bar:g}")
+        if name not in LOWER_IS_BETTER and value < bar:
+            failures.append(f"{name} {value:.4f} is under {bar:g}")
+    for comparison in comparisons:
+        if comparison.is_worse and comparison.is_significant:
+            failures.append(_describe_loss(comparison))
+    if failures:
+        raise GateError("; ".join(failures))
+
+
+def _describe_loss(comparison: Comparison) -> str:
+    return (
+        f"{comparison.metric} {comparison.value:.4f} is significantly worse than "
+        f"the baseline's {comparison.baseline:.4f} (p = {comparison.p_value:.4f})"
+    )

@@ -1,0 +1,100 @@
+"""Subwords of sentencepiece: a trained model as a tokenizer, and the training of one."""
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from random import Random
+
+import sentencepiece
+
+from nmt.errors import ConfigError, ModelError
+
+SAMPLED_LINES = 2_000_000  # a larger corpus trains the model with so many of its lines
+
+
+class SentencePiece:
+    """Subwords of a trained sentencepiece model (Kudo and Richardson, 2018)."""
+
+    def __init__(self, model: bytes, name: str = "sentencepiece model") -> None:
+        """`model` is the content of a model file. Raises ModelError, which calls it `name`."""
+        self._processor = sentencepiece.SentencePieceProcessor()
+        try:
+            self._processor.LoadFromSerializedProto(model)
+        except (RuntimeError, OSError, ValueError):
+            message = f"{name}: not a sentencepiece model; run nmt build-vocab again"
+            raise ModelError(message) from None
+
+    def encode(self, text: str) -> list[str]:
+        """Split into pieces; a character without a piece becomes its UTF-8 bytes."""
+        return list(self._processor.encode(text, out_type=str))
+
+    def decode(self, tokens: list[str]) -> str:
+        """Join pieces."""
+        return str(self._processor.decode_pieces(tokens))
+
+    def pieces(self) -> list[str]:
+        """Every piece that `encode` can give."""
+        processor = self._processor
+        pieces: list[str] = []
+        for i in range(processor.get_piece_size()):
+            if not processor.is_control(i) and not processor.is_unknown(i):
+                pieces.append(processor.id_to_piece(i))
+        return pieces
+
+
+def train_sentencepiece(
+    lines: Iterable[str], vocab_size: int, reserved: Sequence[str] = ()
+) -> bytes:
+    """Train a unigram model without normalisation, with byte fallback and split digits.
+
+    Gives the bytes of the model. Each of `reserved` is a piece of its own, wherever it stands.
+
+    A corpus too small for `vocab_size` pieces gets as many as it can fill. Raises ConfigError if
+    `vocab_size` does not even hold its characters.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(_sample(lines, SAMPLED_LINES)),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=vocab_size,
+            hard_vocab_limit=False,
+            user_defined_symbols=list(reserved),
+            bos_id=-1,
+            eos_id=-1,
+            normalization_rule_name="identity",
+            byte_fallback=True,
+            split_digits=True,
+            character_coverage=0.9998,
+            # Otherwise each process shuffles and samples in its own way, and more threads sum in
+            # another order.
+            shuffle_input_sentence=False,
+            num_threads=1,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        needed = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
+        if needed is None:
+            raise
+        raise ConfigError(
+            f"vocab_size={vocab_size} is too small: each character of the text needs a piece, "
+            f"and so do the 256 bytes that spell all others; set vocab_size={needed[1]} at least"
+        ) from None
+    return model.getvalue()
+
+
+def _sample(lines: Iterable[str], size: int) -> list[str]:
+    """At most `size` of the lines, the same at every call.
+
+    Each line has the same chance (Waterman's algorithm R).
+    """
+    chance = Random(1)
+    rest = iter(lines)
+    sample = list(islice(rest, size))
+    for count, line in enumerate(rest, size + 1):  # of the lines so far
+        place = chance.randrange(count)
+        if place < size:
+            sample[place] = line
+    return sample

@@ -1,0 +1,118 @@
+"""Which checkpoint a training resumes from, and what is said about the others."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nmt import checkpoint
+from nmt.checkpoint import Meta, Weights
+from nmt.errors import FormatError, ModelError
+from nmt.run_dir import RunDir
+from nmt.text.side import Side
+from nmt.train.distributed import World
+from nmt.train.judging import is_better
+from nmt.train.keeping import Keeper
+from nmt.train.progress import Progress
+from nmt.train.update import Updater
+from nmt.translate.load import check_fits
+
+
+def resume(
+    updater: Updater, keeper: Keeper, src: Side, tgt: Side, world: World
+) -> tuple[Progress, list[str]]:
+    """Continue from the last intact checkpoint, and set aside the damaged ones after it.
+
+    The updater and its model take up what was saved. Gives how far training had come, and warnings.
+    Raises ModelError if all checkpoints are damaged, or if the last one belongs to other files.
+    """
+    run = keeper.run
+    progress = Progress()
+    saved, damaged = _find_last_intact(run)
+    warnings = [f"{error}; trying the one before" for error in damaged.values()]
+    if saved is not None:
+        check_fits(saved.folder, src, tgt)
+        _refuse_other_data(saved, run, keeper.origin)
+        checkpoint.put_weights(updater.model, saved.weights, saved.folder)
+        updater.load_state(saved.training)
+        progress = Progress.from_json(saved.meta.progress)
+        progress, more = _with_present_best(progress, run, keeper.train.early_stop)
+        warnings += more
+    world.wait()  # until every rank has read the checkpoint
+    if world.leads:
+        for folder in damaged:
+            checkpoint.set_aside(folder)
+        _mark_saved_best(progress, run)
+    return progress, warnings
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """All that one checkpoint holds."""
+
+    folder: Path
+    meta: Meta
+    weights: Weights
+    training: dict[str, Any]
+
+
+def _find_last_intact(run: RunDir) -> tuple[_Saved | None, dict[Path, str]]:
+    """The checkpoint to resume from, if any, and what is wrong with those after it, newest first.
+
+    Raises ModelError if all are damaged, FormatError if a later version of nmt wrote one.
+    """
+    damaged: dict[Path, str] = {}
+    for folder in reversed(run.steps()):
+        try:
+            saved = _Saved(
+                folder,
+                meta=checkpoint.read_meta(folder),
+                weights=checkpoint.load_weights(folder),
+                training=checkpoint.load_training(folder),
+            )
+        except FormatError:
+            raise
+        except ModelError as error:
+            damaged[folder] = str(error)
+        else:
+            return saved, damaged
+    if damaged:
+        newest = next(iter(damaged.values()))
+        fix = "no other is whole; to start anew, train with --overwrite"
+        raise ModelError(f"{newest}; {fix}")
+    return None, damaged
+
+
+def _refuse_other_data(saved: _Saved, run: RunDir, origin: dict[str, Any]) -> None:
+    """Raise ModelError if the encoded train text has changed since the checkpoint."""
+    trained_on = saved.meta.origin.get("data", origin["data"])  # old checkpoints do not say
+    if trained_on != origin["data"]:
+        fix = "restore it, or train with --overwrite"
+        raise ModelError(f"{run.store('train')}: is not what {saved.folder} was trained on; {fix}")
+
+
+def _with_present_best(progress: Progress, run: RunDir, metric: str) -> tuple[Progress, list[str]]:
+    """The progress, its best checkpoint made to agree with what is on disk; and warnings.
+
+    An average is marked as best after the progress was saved, and the best checkpoint may be gone.
+    """
+    marked = checkpoint.best(run)
+    if marked is not None and marked.name.startswith("average"):
+        score = checkpoint.read_meta(marked).scores[metric]
+        if is_better(score, progress.best_score, metric):
+            progress = replace(progress, best=marked.name, best_score=score)
+        return progress, []
+    best = run.checkpoints / progress.best
+    if progress.best and not best.is_dir():
+        effect = "the best from now on takes its place"
+        warning = f"{best}: the best checkpoint has vanished; {effect}"
+        return replace(progress, best="", best_score=None), [warning]
+    return progress, []
+
+
+def _mark_saved_best(progress: Progress, run: RunDir) -> None:
+    """Mark the best checkpoint: a killed process may have saved it, but not yet marked it."""
+    marked = checkpoint.best(run)
+    if marked is not None and marked.name.startswith("average"):
+        return
+    if progress.best:
+        checkpoint.mark_best(run, run.checkpoints / progress.best)

@@ -1,0 +1,38 @@
+"""From what search found for the parts of a line to translations of the line."""
+
+from collections.abc import Callable
+
+from nmt.text.side import Side
+from nmt.text.spans import Masked
+from nmt.translate.search import NBest
+from nmt.translate.translation import Candidate
+
+
+def candidates_of(
+    source: Masked, n_bests: list[NBest], tgt: Side, repair: Callable[[str], str]
+) -> list[Candidate]:
+    """The n best of a line, from the n best of each of its parts: spans filled in, and repaired.
+
+    Those that lost, repeated or invented a placeholder are left out.
+    """
+    by_text: dict[str, Candidate] = {}
+    for rank in range(max(map(len, n_bests))):
+        joined = _join(n_bests, rank, tgt)
+        if not source.intact_in(joined.text):
+            continue
+        text = repair(source.fill(joined.text))
+        # Different tokens may make the same text. The better ones come first.
+        if text not in by_text:
+            by_text[text] = Candidate(text, joined.log_prob, joined.score)
+    return list(by_text.values())
+
+
+def _join(n_bests: list[NBest], rank: int, tgt: Side) -> Candidate:
+    """The hypotheses of one rank as one text; a part that has fewer lends its last."""
+    chosen = [n_best[min(rank, len(n_best) - 1)] for n_best in n_bests]
+    separator = "" if tgt.language == "zh" else " "
+    return Candidate(
+        text=separator.join(tgt.decode(hypothesis.ids) for hypothesis in chosen),
+        log_prob=sum(hypothesis.log_prob for hypothesis in chosen),
+        score=sum(hypothesis.score for hypothesis in chosen),
+    )

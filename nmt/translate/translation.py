@@ -1,0 +1,34 @@
+"""What a translation of a line is."""
+
+from dataclasses import dataclass
+
+from nmt.checks.faults import Fault
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of the n best translations of a line: its log-probability, and its score after the length penalty.
+
+    Both are sums over the parts of a line that had to be split.
+    """
+
+    text: str
+    log_prob: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A line and its translations, best first. A blank line has none.
+
+    `faults` are those of the best one: spans that were lost, and with `search.verify` whatever looks wrong.
+    """
+
+    source: str
+    n_best: tuple[Candidate, ...]
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The best translation; a blank line's is blank."""
+        return self.n_best[0].text if self.n_best else ""

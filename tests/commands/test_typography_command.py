@@ -1,0 +1,30 @@
+"""nmt typography, as a user types it."""
+
+from conftest import run_nmt
+
+
+def test_typography_mends_line_by_line() -> None:
+    done = run_nmt("typography", stdin="你好,世界.\n\nHello, world.\n用Python写\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == "你好，世界。\n\nHello, world.\n用Python写\n"
+    spaced = run_nmt("typography", "--spacing", "space", stdin="用Python写\n")
+    assert spaced.stdout.decode() == "用 Python 写\n"
+
+
+def test_typography_checks_and_tells_by_its_exit_code() -> None:
+    done = run_nmt("typography", "--check", stdin="你好。\n你好,我 是\n")
+    assert done.returncode == 4
+    assert done.stdout.decode() == (
+        "2:3: ',' in Chinese text, write '，'\n2:5: space where Chinese has none\n"
+    )
+    assert run_nmt("typography", "--check", stdin="你好。\n").returncode == 0
+
+
+def test_typography_refuses_what_is_not_utf8_and_a_spacing_that_is_not_there() -> None:
+    done = run_nmt("typography", stdin=b"\xc4\xe3\n")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.decode().startswith("nmt: stdin:1: not UTF-8 at byte 0")
+    done = run_nmt("typography", "--spacing", "wide", stdin="")
+    assert done.returncode == 2
+    assert "Invalid value for '--spacing'" in done.stderr.decode()
+    assert "'wide' is not one of 'keep', 'none', 'space'" in done.stderr.decode()

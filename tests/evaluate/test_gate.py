@@ -1,0 +1,57 @@
+import pytest
+
+from nmt.errors import ConfigError, GateError
+from nmt.evaluate.gate import check_gate, parse_floors
+from nmt.evaluate.metrics import Score
+from nmt.evaluate.significance import Comparison
+
+
+def test_floors_are_read() -> None:
+    assert parse_floors(["bleu=20", " chrf = 15.5 "]) == {"bleu": 20, "chrf": 15.5}
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["blue=20"], "unknown metric 'blue'; did you mean 'bleu'"),
+        (["bleu"], "'bleu' is not a bar; write METRIC=X, such as bleu=20"),
+        (["bleu=high"], "'bleu=high': 'high' is not a number"),
+        (["chrf=nan"], "'nan' is not a number; write METRIC=X, such as chrf=20"),
+        (["bleu="], "'' is not a number"),
+        (["bleu=20", "bleu=30"], "'bleu=30': bleu already has the bar 20"),
+    ],
+)
+def test_a_floor_that_cannot_be_read_is_explained(texts: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_floors(texts)
+
+
+def scored(**values: float) -> list[Score]:
+    return [Score(metric, value, value, value, "") for metric, value in values.items()]
+
+
+def test_the_gate_opens_where_every_bar_holds() -> None:
+    worse_by_chance = Comparison("bleu", 20, 21, -1, 0.2, "")
+    better = Comparison("bleu", 20, 10, 10, 0.001, "")
+    check_gate(scored(bleu=20, ter=60), {"bleu": 20, "ter": 60}, [worse_by_chance, better])
+
+
+def test_the_gate_names_everything_that_does_not_hold() -> None:
+    lost = Comparison("chrf", 10, 15, -5, 0.001, "")
+    with pytest.raises(GateError) as caught:
+        check_gate(scored(bleu=19.5, chrf=10, ter=70), {"bleu": 20, "chrf": 5, "ter": 60}, [lost])
+    assert str(caught.value) == (
+        "bleu 19.5000 is under 20; ter 70.0000 is over 60; "
+        "chrf 10.0000 is significantly worse than the baseline's 15.0000 (p = 0.0010)"
+    )
+
+
+def test_a_rise_of_ter_is_a_loss() -> None:
+    with pytest.raises(GateError, match=r"ter 70\.0000 is significantly worse"):
+        check_gate([], {}, [Comparison("ter", 70, 60, 10, 0.001, "")])
+    check_gate([], {}, [Comparison("ter", 60, 70, -10, 0.001, "")])
+
+
+def test_a_bar_on_a_metric_that_was_not_measured_is_a_mistake() -> None:
+    with pytest.raises(ConfigError, match="ter has the bar 60 but was not measured"):
+        check_gate(scored(bleu=20), {"ter": 60})

@@ -1,0 +1,94 @@
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from texts import LINES, NASTY
+
+from nmt.errors import ConfigError, ModelError
+from nmt.text.normalize import normalize
+from nmt.text.pieces import SentencePiece, train_sentencepiece
+from nmt.text.tokenizers import load_tokenizer
+
+
+@pytest.fixture(scope="module")
+def pieces() -> SentencePiece:
+    return SentencePiece(train_sentencepiece(LINES * 3, 400))
+
+
+def test_sentencepiece_takes_digits_apart_however_often_they_stand_together() -> None:
+    model = SentencePiece(train_sentencepiece(["2024 年", "2024 366 2024", "天 2024"] * 20, 400))
+    assert not [
+        piece for piece in model.pieces() if sum(map(str.isdigit, piece)) > 1 and "<0x" not in piece
+    ]
+
+
+def test_sentencepiece_folds_no_width(pieces: SentencePiece) -> None:
+    assert pieces.decode(pieces.encode("２０２4，（１）")) == "２０２4，（１）"
+
+
+def test_sentencepiece_spells_unknown_characters_in_bytes(pieces: SentencePiece) -> None:
+    assert pieces.encode("\U0001f600")[-4:] == ["<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
+
+
+@given(text=NASTY)
+def test_every_token_of_sentencepiece_is_among_its_pieces(pieces: SentencePiece, text: str) -> None:
+    assert set(pieces.encode(normalize(text, "zh"))) <= set(pieces.pieces())
+
+
+def test_sentencepiece_lists_each_piece_once_and_no_special(pieces: SentencePiece) -> None:
+    listed = pieces.pieces()
+    assert len(set(listed)) == len(listed) <= 400
+    assert not {"<unk>", "<s>", "</s>", "<pad>"} & set(listed)
+    assert {f"<0x{byte:02X}>" for byte in range(256)} <= set(listed)
+
+
+def test_sentencepiece_trains_to_the_same_bytes(pieces: SentencePiece) -> None:
+    assert train_sentencepiece(LINES, 400) == train_sentencepiece(LINES, 400)
+
+
+def test_two_processes_draw_the_same_lines_of_a_corpus_too_large_to_train_on_all() -> None:
+    chance = random.Random(1)
+    lines = ["".join(chance.choices("天地人和上下左右", k=8)) for _ in range(600)]
+    code = (
+        "import hashlib, sys; from nmt.text import pieces; pieces.SAMPLED_LINES = 150; "
+        "print(hashlib.sha256(pieces.train_sentencepiece(sys.stdin.read().split(), 300)).hexdigest())"
+    )
+    command = [sys.executable, "-X", "utf8", "-c", code]
+    hashes = {
+        subprocess.run(
+            command,
+            input="\n".join(lines),
+            capture_output=True,
+            text=True,
+            check=True,
+            encoding="utf-8",
+        ).stdout
+        for _ in range(2)
+    }
+    assert len(hashes) == 1
+
+
+def test_a_vocabulary_too_small_for_the_characters_is_refused_with_the_size_that_would_do() -> None:
+    with pytest.raises(
+        ConfigError, match=r"vocab_size=100 is too small.*set vocab_size=(\d+)"
+    ) as refusal:
+        train_sentencepiece(LINES, 100)
+    least = int(str(refusal.value).split("set vocab_size=")[1].split()[0])
+    assert train_sentencepiece(LINES, least)
+    with pytest.raises(ConfigError, match="too small"):
+        train_sentencepiece(LINES, least - 1)
+
+
+@given(st.binary(min_size=1, max_size=200))
+@settings(max_examples=30)
+def test_what_is_no_sentencepiece_model_is_refused(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pieces.model"
+        path.write_bytes(data)
+        with pytest.raises(ModelError, match=r"pieces\.model: not a sentencepiece model"):
+            load_tokenizer("sentencepiece", path)

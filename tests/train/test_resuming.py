@@ -1,0 +1,65 @@
+"""Which checkpoint a training resumes from, and which it refuses."""
+
+from pathlib import Path
+
+import pytest
+from conftest import tiny_config, train
+from damage import rewrite_meta, spoil
+from in_process import CPU
+
+from nmt import checkpoint
+from nmt.corpus.encode import build_vocabularies
+from nmt.errors import FormatError, ModelError
+from nmt.train.trainer import Trainer
+
+
+@pytest.mark.parametrize("damage", ["truncate", "flip", "remove", "pickle"])
+def test_a_damaged_last_checkpoint_is_named_and_the_one_before_is_taken(
+    damage: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tiny_config(corpus, tmp_path / "run")
+    run = train(config)
+    path = run.steps()[-1] / checkpoint.WEIGHTS
+    spoil(path, damage)
+    trainer = Trainer(config, run, CPU)
+    assert trainer.progress.update == 10
+    said = capsys.readouterr().err
+    assert str(path) in said
+    assert "trying the one before" in said
+    assert [folder.name for folder in run.steps()] == [checkpoint.step_name(10)]
+
+
+def test_when_every_checkpoint_is_damaged_training_does_not_start_from_nothing(
+    corpus: Path, tmp_path: Path
+) -> None:
+    config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
+    run = train(config)
+    for folder in run.steps():
+        spoil(folder / checkpoint.WEIGHTS, "truncate")
+    with pytest.raises(ModelError, match="--overwrite"):
+        Trainer(config, run, CPU)
+
+
+def test_a_checkpoint_of_a_later_format_is_refused_and_left_alone(
+    corpus: Path, tmp_path: Path
+) -> None:
+    config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
+    run = train(config)
+    folder = run.steps()[-1]
+    rewrite_meta(folder, format=2)
+    with pytest.raises(FormatError, match="written in format 2, but this nmt reads 1"):
+        Trainer(config, run, CPU)
+    assert folder.is_dir()
+
+
+def test_a_model_trained_with_another_vocabulary_is_refused_by_name(
+    corpus: Path, tmp_path: Path
+) -> None:
+    config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
+    run = train(config)
+    other = tiny_config(
+        corpus, tmp_path / "run", "train.updates=10", "src.lowercase=true", "src.vocab_size=5"
+    )
+    build_vocabularies(other, run)
+    with pytest.raises(ModelError, match="trained with another src vocabulary"):
+        Trainer(other, run, CPU)

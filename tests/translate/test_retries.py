@@ -1,0 +1,113 @@
+"""What is tried again where the best translation of a line looks wrong."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from echoes import CHINESE, PROTECTING, Echo, echo, translator
+
+from nmt.checks.faults import Fault
+from nmt.config.schema import SearchConfig
+from nmt.text.vocab import EOS
+from nmt.translate.decoder import Decoder
+from nmt.translate.search import NBest
+
+
+def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
+    model = Echo(40, len(CHINESE.vocab))
+    model.logits.data[4] = 0
+    model.logits.data[4, 4] = 1  # 天 is a little likelier than any other
+    (best,) = translator(model, CHINESE, CHINESE, beam_size=8).translate(["天" * 8])
+    assert best.text != "天" * 8
+    assert [t.text for t in echo(CHINESE, 40).translate(["地" * 8])] == [
+        "地" * 8
+    ]  # nothing better is found
+
+
+def test_to_look_further_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[SearchConfig] = []
+    decode = Decoder.decode
+
+    def spy(self: Decoder, sources: list[list[int]], search: SearchConfig) -> list[NBest]:
+        searches.append(search)
+        return decode(self, sources, search)
+
+    monkeypatch.setattr(Decoder, "decode", spy)
+    echo(CHINESE, 40, method="beam", beam_size=2, batch_tokens=60).translate(
+        ["地" * 8]
+    )  # it goes round in circles
+    first, *others = [
+        (search.beam_size, search.beam_size * search.batch_tokens) for search in searches
+    ]
+    assert first == (2, 120)
+    assert (6, 120) in others
+
+
+def too_long(most: int) -> Callable[[str, str], list[Fault]]:
+    return lambda _source, text: [Fault("too long", text)] if len(text) > most else []
+
+
+def echo_that_can_stop() -> Echo:
+    model = Echo(3, len(CHINESE.vocab))
+    model.logits.data[EOS, EOS + 1 :] = -torch.inf
+    model.logits.data[4, 5:] = -torch.inf  # for 天, nothing but 天 or the end
+    return model
+
+
+def test_a_line_is_not_left_blank_if_there_is_anything_to_say() -> None:
+    model = echo_that_can_stop()
+    model.logits.data[4, EOS] = model.logits.data[4, 4] + 1
+    assert [
+        t.text for t in translator(model, CHINESE, CHINESE, beam_size=4).translate(["天", ""])
+    ] == ["天", ""]
+
+
+def test_verifying_reports_faults_and_retrying_looks_for_a_candidate_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("nmt.translate.translator.faults", too_long(1))
+    found = {
+        verify: translator(
+            echo_that_can_stop(), CHINESE, CHINESE, beam_size=4, verify=verify
+        ).translate(["天天"])[0]
+        for verify in ("off", "flag", "retry")
+    }
+    assert [(t.text, bool(t.faults)) for t in found.values()] == [
+        ("天天", False),
+        ("天天", True),
+        ("天", False),
+    ]
+
+
+def test_retrying_hides_spans_then_numbers_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "nmt.translate.translator.faults", lambda *_: [Fault("copy", "whatever comes")]
+    )
+    retrying = translator(Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify="retry")
+    decode, hidden = retrying.decoder.decode, []
+
+    def watched(sentences: list[list[int]], search: SearchConfig) -> list[NBest]:
+        hidden.extend(sum(i in PROTECTING.vocab.placeholders for i in ids) for ids in sentences)
+        return decode(sentences, search)
+
+    monkeypatch.setattr(retrying.decoder, "decode", watched)
+    retrying.translate(["天 v1.2 地 42 黄"])
+    assert hidden == [1, 1, 2, 0, 1]
+
+
+def test_retrying_gives_numbers_the_way_of_spans() -> None:
+    lines = ["天 42 地", "天 3.5 and 1999", "黄"]  # the vocabulary has no digits
+    options = {"typography": "off", "max_ratio": 1.0}
+    found = {
+        verify: translator(
+            Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify=verify, **options
+        ).translate(lines)
+        for verify in ("flag", "retry")
+    }
+    assert [sorted(fault.detail for fault in t.faults) for t in found["flag"]] == [
+        ["42"],
+        ["1999", "3.5"],
+        [],
+    ]
+    assert not any(t.faults for t in found["retry"])
+    assert found["retry"][0].text == lines[0]
