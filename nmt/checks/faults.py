@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from nmt.checks import numbers, shape
 from nmt.text import spans
 
-# What finds each kind of fault: of a source and its translation, it gives what is wrong, each in
-# few words.
+# What finds each kind of fault: it gets source and translation, and gives each thing that is
+# wrong in few words.
 CHECKS: dict[str, Callable[[str, str], list[str]]] = {
     "number missing": numbers.missing,
     "number invented": numbers.invented,

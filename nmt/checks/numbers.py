@@ -54,13 +54,21 @@ def _differences(source: str, translation: str) -> tuple[list[str], list[str]]:
     invented = left.invented
     if not left.missing:
         # What is said once may be said again, with the noun that English leaves out.
-        known = {value for number in stated for value in number.values}
+        known = _values(stated)
         invented = [number for number in invented if known.isdisjoint(number.values)]
-    values_said = {value for number in said for value in number.values}
-    missing = [
-        number for number in left.missing if not _is_implied_month(number, translation, values_said)
-    ]
-    return [number.text for number in missing], [number.text for number in invented]
+    values_said = _values(said)
+    missing: list[str] = []
+    for number in left.missing:
+        if not _is_implied_month(number, translation, values_said):
+            missing.append(number.text)
+    return missing, [number.text for number in invented]
+
+
+def _values(numbers: Numbers) -> set[Decimal]:
+    values: set[Decimal] = set()
+    for number in numbers:
+        values.update(number.values)
+    return values
 
 
 def _is_implied_month(number: Number, translation: str, values_said: set[Decimal]) -> bool:

@@ -24,8 +24,9 @@ def copied(source: str, translation: str) -> list[str]:
     if not translation or _HAN.search(translation):
         return []
     words = len(_SMALL_WORD.findall(source))
-    is_copy = words > 0 and translation == source
-    return [_shortened(translation)] if words > 2 or is_copy else []
+    if words > 2 or (words > 0 and translation == source):
+        return [_shortened(translation)]
+    return []
 
 
 def too_short(source: str, translation: str) -> list[str]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from itertools import chain
 from math import prod
 
 from nmt.text.numbers import (
@@ -175,8 +176,8 @@ def _with_context(values: Values, match: re.Match[str]) -> Values:
     if counted["and_a_half"]:
         values += (values[0] + Decimal("0.5"),)
     if counted["counter"]:
-        meanings = _READINGS[counted["counter"]]
-        values = tuple(meaning for value in values for meaning in meanings(value))
+        read = _READINGS[counted["counter"]]
+        values = tuple(chain.from_iterable(map(read, values)))
     return values
 
 

@@ -241,9 +241,7 @@ def _spelling(counts: Counts, words: Ranked) -> Ranked:
             characters[character] += count
     first_marks: Ranked = []
     other_marks: Ranked = []
-    covered = set(
-        known
-    )  # what has a place already: words of one character, and characters with some mark
+    covered = set(known)  # characters that are words or have one mark already
     for piece, count in rank(characters, 1):
         if piece in known:
             continue

@@ -1,4 +1,4 @@
-"""README.md names every file that there is, and no other."""
+"""CONTRIBUTING.md names every file that there is, and no other; links lead somewhere."""
 
 import re
 from pathlib import Path
@@ -9,8 +9,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def tree() -> set[str]:
-    """The paths in README's file tree; a line is a name, further in than its folder, and what it is for."""
-    _, _, section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Files\n")
+    """The paths in CONTRIBUTING's file tree: a line is a name, indented below its folder, and what it is for."""
+    _, _, section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Files\n")
     paths: set[str] = set()
     folders: list[str] = []
     for indent, name in re.findall(r"^    ( *)(\S+)", section, re.MULTILINE):
@@ -31,9 +31,8 @@ def test_the_file_tree_is_that_of_the_project(folder: str, pattern: str) -> None
     assert named == there
 
 
-def test_every_file_that_the_readme_links_to_is_there() -> None:
-    links = re.findall(
-        r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8")
-    )
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "data/README.md"])
+def test_every_file_that_a_document_links_to_is_there(document: str) -> None:
+    path = ROOT / document
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    assert [link for link in links if not (path.parent / link).exists()] == []
