@@ -212,7 +212,7 @@ def _numeral_value(numeral: str) -> Decimal:
     numeral = numeral.replace("廿", "二十").replace("卅", "三十")
     tokens = _TOKEN.findall(numeral.translate(_TO_ARABIC))
     *rest, last = spoken_terms(tokens, _POWERS, Decimal)
-    if rest and tokens[-1] in "123456789":
+    if rest and len(tokens[-1]) == 1 and tokens[-1] in "123456789":
         power = _POWERS[tokens[-2]]
         if power > 10:
             last *= Decimal(power) / 10

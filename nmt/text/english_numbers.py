@@ -165,7 +165,7 @@ _NUMBER = rf"""
       | {FIGURES}
       | [½¼¾⅓⅔⅛]
     )
-    (?: [ -] (?P<top>\d) / (?P<bottom>\d) \b )?       # 2 1/2
+    (?: [ -] (?P<top>\d) / (?P<bottom>[1-9]) \b )?       # 2 1/2
     (?: (?:st|nd|rd|th) \b )?                         # 21st
     (?P<scale> {_SCALE} )?
     (?P<hour> {_HOUR} )?
@@ -254,7 +254,7 @@ def _read_number(match: re.Match[str]) -> Iterator[Number]:
 
 def _factor(scale: str) -> int:
     """What the words of a scale multiply by: 100,000 for a hundred thousand."""
-    words = re.findall(r"[a-z]+?(?=s?\b)", scale.lower())
+    words = re.findall(r"\b[a-z]+?(?=s?\b)", scale.lower())
     return prod(_FACTORS[word] for word in words)
 
 

@@ -101,9 +101,7 @@ def test_a_job_that_overlaps_with_the_one_before_does_not_mix_with_it(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zh", "reader", "scores.jsonl"]
 
 
-APPEND = (
-    "import sys; from pathlib import Path; from nmt.evaluate.history import append_history; "
-)
+APPEND = "import sys; from pathlib import Path; from nmt.evaluate.history import append_history; "
 
 
 def test_a_disk_that_fills_up_midway_takes_no_half_record(tmp_path: Path) -> None:

@@ -158,11 +158,11 @@ def test_a_history_that_a_run_names_stays_in_this_folder(stranger: RunDir, histo
     text = stranger.config.read_text().replace("history: null", f"history: {history}")
     stranger.config.write_text(text)
     found, run = find_run(stranger.path, None, [])
-    with pytest.raises(ConfigError, match=f"evaluate.history={history} leads out of this folder"):
+    with pytest.raises(ConfigError, match=f"evaluate.history={history} is outside this folder"):
         refuse_history_elsewhere(run, found.evaluate.history)
     asked = CliRunner().invoke(app, ["evaluate", "-m", str(stranger.path)])
     assert asked.exit_code == 2
-    assert "leads out of this folder" in asked.stderr
+    assert "is outside this folder" in asked.stderr
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,10 @@ def test_a_pipe_or_a_device_in_a_run_is_not_waited_for(stranger: RunDir, name: s
     os.mkfifo(path)
     with pytest.raises(ModelError, match=f"{name}: neither a file nor a folder"):
         find_run(stranger.path, None, [])
-    with pytest.raises(ModelError, match=f"{name}: neither a file nor a folder"), locked(stranger.path):
+    with (
+        pytest.raises(ModelError, match=f"{name}: neither a file nor a folder"),
+        locked(stranger.path),
+    ):
         pass
     path.unlink()
     path.symlink_to("/dev/zero")
@@ -279,7 +282,8 @@ def test_weights_that_are_no_numbers_are_refused(factor: complex, tmp_path: Path
     model = torch.nn.Linear(3, 2)
     weights = {name: tensor * factor for name, tensor in checkpoint.parameters_of(model).items()}
     with pytest.raises(
-        ModelError, match="'weight' holds values that are not finite numbers; take another checkpoint"
+        ModelError,
+        match="'weight' holds values that are not finite numbers; take another checkpoint",
     ):
         checkpoint.put_weights(model, weights, tmp_path)
 
@@ -350,9 +354,7 @@ def test_a_gzip_bomb_is_refused_in_one_line(tmp_path: Path) -> None:
     assert bomb.stat().st_size < 100_000
     settings = [f"data.corpora=[{{tsv: {bomb}}}]", f"run_dir={tmp_path / 'run'}"]
     done = run_nmt("prepare", *settings, "--max-bytes", 1_000_000)
-    told = (
-        f"nmt: {bomb}: more than 1,000,000 bytes unzipped; if this is intended, raise data.max_bytes\n"
-    )
+    told = f"nmt: {bomb}: more than 1,000,000 bytes unzipped; if this is intended, raise data.max_bytes\n"
     assert (done.returncode, done.stderr.decode()) == (3, told)
     assert not list((tmp_path / "run").rglob("train.*"))
 
@@ -410,6 +412,7 @@ def test_a_damaged_file_gives_a_right_result_or_a_message(name: str) -> None:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_damaged_files_of_each_format() -> None:
+    signal.alarm(3600)  # instead of the two minutes that other tests have
     done = subprocess.run(
         [sys.executable, SCRIPTS / "fuzz.py", "--inputs", "100000"],
         capture_output=True,
