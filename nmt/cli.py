@@ -43,7 +43,7 @@ class Commands(typer.core.TyperGroup):
 app = typer.Typer(
     name="nmt",
     cls=Commands,
-    help="English→Chinese machine translation: prepare, build-vocab, train, translate, evaluate.",
+    help="English→Chinese machine translation: train on your corpora, translate, evaluate.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -28,24 +28,31 @@ class Unexplained(NamedTuple):
     numerals: Numbers  # of the translation
 
 
+class Differences(NamedTuple):
+    """The numbers of two lines that are not in both, as they are written."""
+
+    missing: tuple[str, ...]
+    invented: tuple[str, ...]
+
+
 def missing(source: str, translation: str) -> list[str]:
     """The numbers in digits of a source that its translation does not have."""
-    return _differences(source, translation)[0]
+    return list(_differences(source, translation).missing)
 
 
 def invented(source: str, translation: str) -> list[str]:
     """The numbers in digits of a translation that its source does not have."""
-    return _differences(source, translation)[1]
+    return list(_differences(source, translation).invented)
 
 
 _DIGITS = re.compile(r"[\d½¼¾⅓⅔⅛]")
 
 
 @lru_cache(maxsize=1)  # both kinds of fault ask about the same two lines
-def _differences(source: str, translation: str) -> tuple[list[str], list[str]]:
+def _differences(source: str, translation: str) -> Differences:
     """The numbers that are missing and those that are invented, as they are written."""
     if _DIGITS.search(source + translation) is None:
-        return [], []
+        return Differences((), ())
     stated = english(source)
     said = chinese(translation)
     left = _pair_whole(stated, said)
@@ -61,7 +68,10 @@ def _differences(source: str, translation: str) -> tuple[list[str], list[str]]:
     for number in left.missing:
         if not _is_implied_month(number, translation, values_said):
             missing.append(number.text)
-    return missing, [number.text for number in invented]
+    return Differences(
+        missing=tuple(missing),
+        invented=tuple(number.text for number in invented),
+    )
 
 
 def _values(numbers: Numbers) -> set[Decimal]:
@@ -133,7 +143,7 @@ def _parts(numbers: Numbers) -> Numbers:
 def _pair(left: Numbers, right: Numbers, depths: Sequence[int | None]) -> tuple[Numbers, Numbers]:
     """What is left over on both sides when each number has taken one that may mean the same.
 
-    Each depth is a turn: a number counts with so many of its values, likeliest first, or with all
+    Each depth is a turn: a number counts with this many of its values, likeliest first, or with all
     (None).
     """
     for depth in depths:

@@ -31,7 +31,7 @@ def copied(source: str, translation: str) -> list[str]:
 
 def too_short(source: str, translation: str) -> list[str]:
     """The lengths, if no human reference of two test sets is so short, or there is no text."""
-    is_blank = not translation.strip() and source.strip()
+    is_blank = bool(source.strip()) and not translation.strip()
     if is_blank or len(translation) < 0.12 * len(source) - 1:
         return [_lengths(source, translation)]
     return []

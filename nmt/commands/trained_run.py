@@ -72,8 +72,8 @@ def _refuse_idle_overrides(overrides: list[str], search: "SearchConfig") -> None
     """Raise ConfigError for a setting that the method of search would ignore."""
     for override in overrides:
         method = _ONLY_FOR.get(override.partition("=")[0], search.method)
-        greedy_is_meant = override == "search.beam_size=1" and search.method == "greedy"
-        if method != search.method and not greedy_is_meant:
+        is_greedy = override == "search.beam_size=1" and search.effective_method == "greedy"
+        if method != search.method and not is_greedy:
             message = f"{override} has no effect with search.method={search.method}"
             raise ConfigError(f"command line: {message}; add search.method={method}")
 

@@ -4,7 +4,7 @@ An option is one field here; its unit and meaning stand in `configs/reference.ya
 other are refused here; no other module checks them again.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -91,7 +91,7 @@ class ChineseConfig(SideConfig):
 
 
 class AugmentConfig(Section):
-    """Variants of training pairs: each a share of the pairs that it fits, or so many of each where they differ."""
+    """Variants of training pairs: each a share of the pairs that it fits; a share above 1 makes several of a pair."""
 
     masked: Times = 0.5
     masked_numbers: Times = 0.0
@@ -161,8 +161,10 @@ class ModelConfig(Section):
         if self.d_model % self.heads:
             divisors = [n for n in range(1, self.d_model + 1) if self.d_model % n == 0]
             near = min(divisors, key=lambda n: abs(n - self.heads))
-            told = f"model.d_model={self.d_model} cannot be divided among model.heads={self.heads}"
-            raise ValueError(f"{told}; choose heads that divide it, such as {near}")
+            message = (
+                f"model.d_model={self.d_model} cannot be divided among model.heads={self.heads}"
+            )
+            raise ValueError(f"{message}; choose heads that divide it, such as {near}")
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"model.d_model={self.d_model} must be even for sinusoidal positions")
         if self.freeze_vectors and not (self.src_vectors or self.tgt_vectors):
@@ -171,7 +173,7 @@ class ModelConfig(Section):
 
     @property
     def has_final_norm(self) -> bool:
-        """A pre-norm stack ends with a norm unless told otherwise; a post-norm stack does not need one."""
+        """A pre-norm stack ends with a norm unless message otherwise; a post-norm stack does not need one."""
         return self.norm == "pre" if self.final_norm is None else self.final_norm
 
 
@@ -232,14 +234,6 @@ class SearchConfig(Section):
     verify: Literal["off", "flag", "retry"] = "off"
     batch_tokens: Positive = 4096
 
-    @model_validator(mode="before")
-    @classmethod
-    def _a_beam_of_one_is_greedy(cls, settings: Any) -> Any:
-        is_beam = isinstance(settings, dict) and settings.get("method", "beam") == "beam"
-        if is_beam and settings.get("beam_size") == 1:
-            return {**settings, "method": "greedy"}
-        return settings
-
     @model_validator(mode="after")
     def _enough_beams(self) -> Self:
         if self.method != "beam" and self.n_best > 1:
@@ -249,6 +243,13 @@ class SearchConfig(Section):
                 f"search.n_best={self.n_best} is more than search.beam_size={self.beam_size}"
             )
         return self
+
+    @property
+    def effective_method(self) -> Literal["greedy", "beam", "sample"]:
+        """The method that searches: a beam of one hypothesis is greedy search."""
+        if self.method == "beam" and self.beam_size == 1:
+            return "greedy"
+        return self.method
 
 
 class EvaluateConfig(Section):

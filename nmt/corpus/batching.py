@@ -50,6 +50,11 @@ class Batch:
         """The target tokens [n], without padding."""
         return self.tgt_out.flatten()[self.target_positions]
 
+    def rows(self, rows: slice) -> "Batch":
+        """Some of the pairs, as wide as before."""
+        tgt_out = self.tgt_out[rows]
+        return Batch(self.src[rows], self.tgt_in[rows], tgt_out, _unpadded(tgt_out))
+
     def to(self, device: torch.device) -> "Batch":
         """Put the batch on a device."""
         return Batch(
@@ -139,8 +144,12 @@ def collate(sources: list[Ids], targets: list[Ids], widest: int = 0) -> Batch:
     tgt_in = tgt_out.roll(1, dims=1)
     tgt_in[:, 0] = BOS
     tgt_in[tgt_in == EOS] = PAD  # where a shorter row's EOS moved into its padding
-    target_positions = (tgt_out != PAD).flatten().nonzero().squeeze(1)  # [n]
-    return Batch(src, tgt_in, tgt_out, target_positions)
+    return Batch(src, tgt_in, tgt_out, _unpadded(tgt_out))
+
+
+def _unpadded(tgt_out: Tensor) -> Tensor:
+    """Where a target [B,T], flattened, is not padding: [n]."""
+    return (tgt_out != PAD).flatten().nonzero().squeeze(1)
 
 
 def _padded_width(rows: list[Ids], widest: int) -> int:

@@ -20,8 +20,6 @@ from nmt.text.typography import repair
 
 # How many pairs of which corpus were read, or failed which rule.
 Outcomes = Counter[tuple[int, str]]
-
-
 # A pair as it was read: the number and the weight of its corpus, its source and target. A plain tuple, since a
 # NamedTuple takes three times as long to reach another process.
 RawPair = tuple[int, int, str, str]

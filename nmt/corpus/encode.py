@@ -167,12 +167,10 @@ class _Encoder:
         Gives their ids [K], and how many each line has [L].
         """
         counts = self._counts[numbers]  # [M]
-        bounds = np.append(
-            0, np.cumsum(counts)
-        )  # [M+1]: where the ids of each token start in the result
-        shifts = (
-            self._starts[numbers] - bounds[:-1]
-        )  # [M]: from a place in the result to one in self._ids
+        # Where the ids of each token start in the result.
+        bounds = np.append(0, np.cumsum(counts))  # [M+1]
+        # From a place in the result to one in self._ids.
+        shifts = self._starts[numbers] - bounds[:-1]  # [M]
         places = np.repeat(shifts, counts) + np.arange(bounds[-1])  # [K]
         line_bounds = np.append(0, np.cumsum(lengths))  # [L+1], in tokens
         return self._ids[places], np.diff(bounds[line_bounds])

@@ -36,7 +36,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_HAN_LENGTH = 3  # a Han character says as much as so many others
+_HAN_LENGTH = 3  # a Han character counts as this many letters
 _FREE_LENGTH = 12  # added to each side, since short translations differ a lot in length
 
 _CONTROL = re.compile(

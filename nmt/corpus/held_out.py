@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from nmt.run_dir import Split
 
-_LARGEST_SHARE = 10  # a split gets at most one pair in this many
-_CANDIDATES = 4  # remembered for each pair that is asked for, since some share a sentence
+_PAIRS_PER_HELD_OUT = 10  # a split gets at most one pair in this many
+_CANDIDATES_PER_PAIR = 4  # remembered for each pair that is asked for, since some share a sentence
 
 
 class HeldOut(NamedTuple):
@@ -32,7 +32,7 @@ class HeldOutDraw:
         """`sizes`: how many pairs each split should get; the first split draws first."""
         self.sizes = sizes
         self._entered = 0
-        self._capacity = _CANDIDATES * sum(sizes.values())
+        self._capacity = _CANDIDATES_PER_PAIR * sum(sizes.values())
         self._candidates: list[_Candidate] = []  # a heap: the candidate to give up next comes first
 
     def enter(self, key: int, src_key: int, tgt_key: int) -> None:
@@ -52,7 +52,7 @@ class HeldOutDraw:
         candidates = self._without_shared_sentences()
         drawn: dict[int, HeldOut] = {}
         for split, size in self.sizes.items():
-            count = min(size, self._entered // _LARGEST_SHARE)
+            count = min(size, self._entered // _PAIRS_PER_HELD_OUT)
             for candidate in islice(candidates, count):
                 key = -candidate.rank
                 drawn[key] = HeldOut(split, candidate.src_key, candidate.tgt_key)

@@ -86,7 +86,7 @@ class ParallelCorpus:
             yield Block(src_ids[src_start:src_end], tgt_ids[tgt_start:tgt_end], lengths)
 
     def _offsets_fit(self, pairs: int) -> bool:
-        """Whether the offsets are of so many pairs, and end where the ids end."""
+        """Whether the offsets are of this many pairs, and end where the ids end."""
         return (
             self._offsets.dtype == np.int64
             and self._offsets.shape == (pairs + 1, 2)

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from nmt.model.kernels.attention import bias_of
 
-# Slots are added for so many target positions at a time: to add some is to copy all, and on a CPU
+# Slots are added for this many target positions at a time: to add some is to copy all, and on a CPU
 # the first product of a new shape takes long.
 _GROWTH = 8
 

@@ -21,7 +21,7 @@ _INVISIBLE = re.compile(
 )
 # In a row; no language needs more (UAX #15, Stream-Safe Text Format).
 _MOST_MARKS = 30
-_SHORT = 1000  # characters: so many marks are sorted in no time
+_SHORT = 1000  # characters: this many marks are sorted at once
 _STRAIGHT_QUOTES = str.maketrans(
     {
         "‘": "'",

@@ -10,7 +10,7 @@ import sentencepiece
 
 from nmt.errors import ConfigError, ModelError
 
-SAMPLED_LINES = 2_000_000  # a larger corpus trains the model with so many of its lines
+SAMPLED_LINES = 2_000_000  # a larger corpus trains the model with this many of its lines
 
 
 class SentencePiece:

@@ -63,9 +63,8 @@ _PROTECTED = re.compile(
     """,
     re.VERBOSE,
 )
-_PROTECTABLE = re.compile(
-    f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]"
-)  # every protected span has one of these
+# Every protected span has one of these.
+_PROTECTABLE = re.compile(f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]")
 
 
 # --- what callers use ---

@@ -1,6 +1,6 @@
 """Several processes, started by torchrun, train as one.
 
-A World of size 1 needs no torchrun, and no caller asks how many there are.
+A World of size 1 needs no torchrun, and its callers need no special case for it.
 """
 
 import os

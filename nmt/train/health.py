@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 from nmt.train.update import Updated
 
-# Training gives up after so many updates in a row whose gradients are not finite.
+# Training gives up after this many updates in a row whose gradients are not finite.
 _MOST_BAD = 5
-# It also gives up after so many updates in a row whose mean loss is so many nats above the lowest
+# It also gives up after this many updates in a row whose mean loss is this many nats above the lowest
 # mean. The noise of batches does not reach so far.
 _MOST_FAR = 300
 _FAR = 1.0
 # The share of the newest update in the mean loss.
 _SHARE = 0.01
-# An update counts as at most so many nats above the lowest mean: an outlier is soon forgotten.
+# An update counts as at most this many nats above the lowest mean: an outlier is soon forgotten.
 _MOST_ABOVE = 5.0
 
 

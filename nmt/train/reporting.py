@@ -1,4 +1,4 @@
-"""What training tells people about its course: where it begins, how fast it goes, how it ended."""
+"""What training tells people about its course: how fast it goes, how it ended."""
 
 import time
 from collections.abc import Iterator

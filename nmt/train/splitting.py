@@ -9,7 +9,6 @@ import torch
 
 from nmt.corpus.batching import Batch
 from nmt.errors import UserError
-from nmt.text.vocab import PAD
 
 # torch has an error class of its own for GPUs only. On CPUs the message holds one of these.
 _SIGNS = ("out of memory", "not enough memory", "can't allocate memory")
@@ -44,7 +43,7 @@ class Splitter:
         for start in range(0, pairs, rows):
             self._rows_tried = rows
             self._width_tried = width
-            yield batch if rows == pairs else _rows_of(batch, slice(start, start + rows))
+            yield batch if rows == pairs else batch.rows(slice(start, start + rows))
 
     def halve(self) -> None:
         """From now on compute at most half as much at a time as what has just failed.
@@ -56,9 +55,3 @@ class Splitter:
             fix = "lower model.max_length, take a smaller model, or free some memory"
             raise UserError(f"{message}; {fix}")
         self.capacity = self._rows_tried // 2 * self._width_tried
-
-
-def _rows_of(batch: Batch, rows: slice) -> Batch:
-    tgt_out = batch.tgt_out[rows]
-    target_positions = (tgt_out != PAD).flatten().nonzero().squeeze(1)  # [n]
-    return Batch(batch.src[rows], batch.tgt_in[rows], tgt_out, target_positions)

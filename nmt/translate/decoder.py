@@ -57,7 +57,7 @@ class Decoder:
 
     def _threads(self, search: SearchConfig) -> int:
         """How many batches are searched at a time. Random draws have to come in order."""
-        if self.device.type != "cpu" or search.method == "sample":
+        if self.device.type != "cpu" or search.effective_method == "sample":
             return 1
         return torch.get_num_threads()
 
@@ -80,9 +80,9 @@ class Decoder:
     def _search(self, sources: list[list[int]], search: SearchConfig) -> list[NBest]:
         """Search one batch."""
         limits = torch.tensor([self._limit(len(ids), search) for ids in sources])  # [B]
-        beams = search.beam_size if search.method == "beam" else 1
+        beams = search.beam_size if search.effective_method == "beam" else 1
         stepper = self._stepper(sources, beams)
-        return SEARCHES[search.method](stepper, limits.to(self.device), search)
+        return SEARCHES[search.effective_method](stepper, limits.to(self.device), search)
 
     def _limit(self, source_tokens: int, search: SearchConfig) -> int:
         """The most tokens of a translation. The 10 let a short source have a long one."""
@@ -130,7 +130,7 @@ def _batches(sources: Sequence[list[int]], batch_tokens: int, threads: int) -> l
 
 
 def _width(tokens: int) -> int:
-    """The positions that a source of so many tokens and EOS is padded to."""
+    """The positions that a source of this many tokens and EOS is padded to."""
     return math.ceil((tokens + 1) / _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
 
 

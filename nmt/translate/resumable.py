@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from nmt.errors import ConfigError, DataError, ModelError, UserError
-from nmt.files import locked, read_json, sync, write_json
+from nmt.files import PART, locked, read_json, sync, write_json
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def resumable_output(
     Raises ConfigError if it was made with anything else than `made_with`, or is there though not to be resumed;
     UserError if another process is at work on it.
     """
-    folder = output.with_name(f"{output.name}.part")
+    folder = output.with_name(f"{output.name}{PART}")
     with locked(folder):
         start_again = overwrite and not resume
         if start_again or not (folder / "done.json").exists():

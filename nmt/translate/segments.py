@@ -43,9 +43,8 @@ def _split(text: str, fits: Callable[[str], bool], level: int) -> Iterator[str]:
 
 
 def _parts(text: str, fits: Callable[[str], bool], level: int) -> Iterable[str]:
-    if level >= len(
-        _BOUNDARIES
-    ):  # an endless word is halved until it fits; one character always does
+    # An endless word is halved until it fits; one character always does.
+    if level >= len(_BOUNDARIES):
         middle = len(text) // 2
         return text[:middle], text[middle:]
     pieces = [piece for piece in _BOUNDARIES[level].split(text) if piece]

@@ -1,6 +1,6 @@
 """Lines in, translations out, in input order.
 
-The way of a line: it is masked (placeholders for what a machine reads), split into parts that fit the model,
+A line is masked (placeholders for what a machine reads), split into parts that fit the model,
 decoded part by part, and put together again as candidates, whose spans are filled in and whose typography is
 repaired. If the best candidate has a fault, the line is tried again in other ways.
 """
@@ -21,7 +21,7 @@ from nmt.text.spans import Masked
 from nmt.text.typography import repair
 from nmt.translate.candidates import candidates_of
 from nmt.translate.decoder import Decoder
-from nmt.translate.retries import ATTEMPTS, ATTEMPTS_UNMASKED, Attempt, mask_nothing
+from nmt.translate.retries import ATTEMPTS, ATTEMPTS_UNMASKED, Attempt, mask_nothing, mask_spans
 from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate, Translation
@@ -41,7 +41,7 @@ class Translator:
         self.tgt = tgt
         self.search = search
         self._attempts = ATTEMPTS if self.decoder.protects else ATTEMPTS_UNMASKED
-        self._mask = self._attempts[0].mask
+        self._mask = mask_spans if self.decoder.protects else mask_nothing
 
     def fingerprint(self) -> str:
         """A hash of weights, vocabularies and search. Translators with the same hash translate alike."""
@@ -61,13 +61,13 @@ class Translator:
         """Translate lines, sorted by length within; the order out is the order in.
 
         What a machine reads is kept byte for byte: it travels as placeholders. A line that comes back without
-        one of them is translated again without any. In beam search, a best candidate that is blank or goes
-        round in circles, or with `verify: retry` has any fault, gives way to the first one without.
+        one of them is translated again without any. In beam search, a best candidate that is blank or repeats
+        itself, or with `verify: retry` has any fault, gives way to the first one without.
         """
         sources = [self._mask(line) for line in lines]
         found = self._search(sources, self.search)
         self._search_again_unmasked(sources, lines, found)
-        if self.search.method == "beam":
+        if self.search.effective_method == "beam":
             self._replace_faulty(lines, found)
         return [self._translation(line, of) for line, of in zip(lines, found, strict=True)]
 
@@ -112,7 +112,7 @@ class Translator:
             return text
         return repair(text, self.search.typography)
 
-    # --- second thoughts ---
+    # --- other attempts ---
 
     def _search_again_unmasked(
         self, sources: Sequence[Masked], lines: Sequence[str], found: list[list[Candidate]]

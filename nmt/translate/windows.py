@@ -51,11 +51,11 @@ def live_windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]
     What `lines` raises is raised after the lines before it have been given.
     """
     arrivals: Arrivals = SimpleQueue()
-    waiting_slots = Semaphore(2 * size)  # how far the reading may run ahead
-    reader = Thread(target=_read, args=(lines, arrivals, waiting_slots, size), daemon=True)
+    free_slots = Semaphore(2 * size)  # how far the reading may run ahead
+    reader = Thread(target=_read, args=(lines, arrivals, free_slots, size), daemon=True)
     reader.start()
     while True:
-        window, last = _next_window(arrivals, waiting_slots, size)
+        window, last = _next_window(arrivals, free_slots, size)
         if window:
             yield window
         if isinstance(last, BaseException):
@@ -64,9 +64,7 @@ def live_windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]
             return
 
 
-def _next_window(
-    arrivals: Arrivals, waiting_slots: Semaphore, size: int
-) -> tuple[list[str], Arrival]:
+def _next_window(arrivals: Arrivals, free_slots: Semaphore, size: int) -> tuple[list[str], Arrival]:
     """Lines of at most `size` slots, and the arrival that was taken last: a line, or how the lines ended."""
     window: list[str] = []
     free = size
@@ -75,7 +73,7 @@ def _next_window(
     while isinstance(arrival, str):
         slots = _slots(arrival, size)
         window.append(arrival)
-        waiting_slots.release(slots)
+        free_slots.release(slots)
         free -= slots
         if free <= 0:
             break
@@ -99,11 +97,11 @@ def _slots(line: str, size: int) -> int:
     return min(size, 1 + len(line) // _SLOT)
 
 
-def _read(lines: Iterable[str], arrivals: Arrivals, waiting_slots: Semaphore, size: int) -> None:
+def _read(lines: Iterable[str], arrivals: Arrivals, free_slots: Semaphore, size: int) -> None:
     try:
         for line in lines:
             for _ in range(_slots(line, size)):
-                waiting_slots.acquire()
+                free_slots.acquire()
             arrivals.put(line)
         arrivals.put(None)
     except BaseException as error:  # it is raised where the lines are read

@@ -63,4 +63,4 @@ def test_a_setting_that_the_search_would_ignore_is_refused(
 )
 def test_a_beam_of_one_is_greedy_search(overrides: list[str], trained: RunDir) -> None:
     settings, _run = find_run(trained.path, None, overrides)
-    assert settings.search.method == "greedy"
+    assert settings.search.effective_method == "greedy"
