@@ -2,17 +2,20 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
 import yaml
 from pydantic import BaseModel
 
+from nmt.commands.translate import OutputFormat
 from nmt.config.load import dump, load_config
-from nmt.config.schema import Config, CorpusConfig
+from nmt.config.schema import Config, CorpusConfig, TokenizerName
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
+from nmt.text.tokenizers import TOKENIZERS
+from nmt.translate.formats import FORMATS
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 REFERENCE = CONFIGS / "reference.yaml"
@@ -85,3 +88,8 @@ def test_a_config_is_valid_in_its_own_shape(path: Path) -> None:
 )
 def test_a_config_writes_to_a_folder_of_its_own_name(path: Path) -> None:
     assert load_config(path).run_dir == f"runs/{path.stem}"
+
+
+def test_every_choice_that_a_setting_names_exists_and_no_other() -> None:
+    assert set(get_args(TokenizerName)) == {*TOKENIZERS, "sentencepiece"}
+    assert set(get_args(get_args(OutputFormat)[0])) == set(FORMATS)

@@ -1,6 +1,7 @@
 """What `nmt translate` does with whatever comes through stdin, and whatever becomes of the one who reads.
 
-An answer to each typed line, a reader of a file's translations that goes away, SIGINT while waiting: tests/test_cli.py.
+An answer to each typed line, a reader of a file's translations that goes away, SIGINT while waiting:
+tests/commands/test_translate.py.
 """
 
 import json

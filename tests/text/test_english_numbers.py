@@ -41,7 +41,7 @@ ENGLISH_DIGITS = [
     ("3 millions", [3 * 10**6]),
     ("5 hundred thousands", [500000]),
     ("2 dozens of them", [24]),
-    ("2 1/0", [2]),
+    ("2 1/0", [2, 10]),  # no fraction, so a date or the like: 9/11 is 911
     ("$3.5-million", [3500000]),
     ("the 7th billion citizen", [7 * 10**9]),
     ("in 1000 B.C.", [1000]),

@@ -9,7 +9,7 @@ from nmt.checks.faults import faults
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SentencePiece, train_sentencepiece
 from nmt.text.spans import PLACEHOLDERS, Masked, find, lost, mask, mask_pair
-from nmt.text.tokenizers import Char, Jieba, Whitespace
+from nmt.text.tokenizers import TOKENIZERS
 from nmt.text.vocab import Vocab, build_vocab
 
 SPANS = [
@@ -238,11 +238,11 @@ def test_lost_spans_are_those_that_the_translation_does_not_have_as_often() -> N
     assert lost("Go to https://x.org/a.", "去 https://x。org/a。") == ["https://x.org/a"]
 
 
-@pytest.mark.parametrize("tokenizer", [Whitespace(), Char(), Jieba()])
+@pytest.mark.parametrize("name", sorted(set(TOKENIZERS) - {"plain"}))
 @pytest.mark.parametrize("text", ["x {}.", "看{}吧", "({}{})", "{} y {}"])
-def test_a_placeholder_is_a_token_of_its_own(tokenizer: Whitespace, text: str) -> None:
+def test_a_placeholder_is_a_token_of_its_own(name: str, text: str) -> None:
     line = normalize(text.replace("{}", PLACEHOLDERS[0]), "zh")
-    tokens = tokenizer.encode(line)
+    tokens = TOKENIZERS[name]().encode(line)
     assert tokens.count(PLACEHOLDERS[0]) == line.count(PLACEHOLDERS[0])
 
 
