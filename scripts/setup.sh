@@ -35,7 +35,7 @@ pip_install() {
 }
 
 install_cpu_torch() {
-    echo "setup: no NVIDIA driver: PyTorch's CPU build (TORCH=default takes the other)" >&2
+    echo "setup: no NVIDIA driver: PyTorch's CPU build (TORCH=default installs the CUDA build)" >&2
     # Only the wheel itself: what it depends on comes from the default index with everything else.
     if ! pip_install --retries 1 --timeout 20 --no-deps --index-url "$CPU_WHEELS" torch; then
         echo "setup: $CPU_WHEELS cannot be used (see .venv/install.log); taking PyTorch from the default index" >&2

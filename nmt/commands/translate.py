@@ -32,7 +32,7 @@ NBest = Annotated[
 ]
 LengthPenalty = Annotated[
     float | None,
-    typer.Option(help="0: none; more favours longer translations."),
+    typer.Option(help="0: none; higher values favour longer translations."),
 ]
 MaxLength = Annotated[int | None, typer.Option(help="Longest translation, in tokens.")]
 Typography = Annotated[

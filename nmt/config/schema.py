@@ -60,7 +60,7 @@ class DataConfig(Section):
     def _one_source(self) -> Self:
         if self.path is not None and (self.corpora or self.dev or self.test):
             raise ValueError(
-                "give either data.path, or data.corpora with data.dev and data.test, not both"
+                "data.path is set beside data.corpora, data.dev or data.test; keep one of the two ways"
             )
         return self
 

@@ -43,7 +43,7 @@ def message(tmp_path: Path, text: str, *overrides: str) -> str:
         ("search: {beam_size: 2, n_best: 3}\n", "search.n_best=3 is more than search.beam_size=2"),
         ("model:\n  tie_embeddings: all\n", "model.tie_embeddings=all needs shared_vocab=true"),
         ("train: {keep: 2, average: 5}\n", "set train.keep=5"),
-        ("data: {path: x, corpora: [{tsv: y}]}\n", "not both"),
+        ("data: {path: x, corpora: [{tsv: y}]}\n", "keep one of the two ways"),
         (
             "data:\n  corpora:\n    - {src: a.en}\n",
             "base.yaml:3: data.corpora.0: give either both src and tgt",
