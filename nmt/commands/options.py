@@ -62,7 +62,9 @@ OverwriteOutput = Annotated[
 ]
 
 
-def overrides_from(section: str, options: Mapping[str, object]) -> list[str]:
-    """The options that were given (not None) as `section.name=value` overrides."""
-    given = {name: value for name, value in options.items() if value is not None}
-    return [f"{section}.{name}={value}" for name, value in given.items()]
+def with_options(
+    overrides: list[str] | None, section: str, options: Mapping[str, object]
+) -> list[str]:
+    """The overrides, and after them as `section.name=value` the options that were given (not None)."""
+    given = [f"{section}.{name}={value}" for name, value in options.items() if value is not None]
+    return [*(overrides or []), *given]

@@ -17,8 +17,8 @@ def prepare(
     from nmt.corpus import stages
     from nmt.files import locked
 
-    limits = options.overrides_from("data", {"max_bytes": max_bytes})
-    settings = load_config(config, [*(overrides or []), *limits])
+    asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
+    settings = load_config(config, asked)
     with locked(Path(settings.run_dir)):
         run = stages.claim(settings, overwrite)
         stages.run_prepare(settings, run, say)

@@ -23,8 +23,8 @@ def train(
     from nmt.train.distributed import world
     from nmt.train.trainer import Trainer
 
-    limits = options.overrides_from("data", {"max_bytes": max_bytes})
-    settings = load_config(config, [*(overrides or []), *limits])
+    asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
+    settings = load_config(config, asked)
     run = RunDir(Path(settings.run_dir))
     with (
         world(settings.train.device) as processes,

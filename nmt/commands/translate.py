@@ -91,7 +91,7 @@ def translate(
         "batch_tokens": batch_tokens,
     }
     refuse_output(output, overwrite=overwrite, resume=resume)
-    asked = [*(overrides or []), *options.overrides_from("search", search)]
+    asked = options.with_options(overrides, "search", search)
     settings, run = find_run(model, config, asked)
     if output_format == "text" and settings.search.n_best > 1:
         message = f"n_best={settings.search.n_best} needs --format jsonl or scores"

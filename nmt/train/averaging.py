@@ -1,11 +1,6 @@
 """At the end of a training its last, or best, checkpoints are averaged."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 from nmt import checkpoint
-from nmt.checkpoint import Weights
 from nmt.errors import ModelError
 from nmt.model.transformer import Transformer
 from nmt.train.judging import Judge
@@ -23,13 +18,16 @@ def average(model: Transformer, keeper: Keeper, judge: Judge, progress: Progress
     is_done = judge.validator.output(name).exists()
     if len(members) < 2 or not judge.can_measure or is_done:
         return
+    own = {key: tensor.clone() for key, tensor in checkpoint.parameters_of(model).items()}
     try:
         mean = checkpoint.average(members)
-        with _lent(model, mean, keeper.run.checkpoints):
-            scores, translations = judge.measure(model, name, progress.update)
+        checkpoint.put_weights(model, mean, keeper.run.checkpoints)
+        scores, translations = judge.measure(model, name, progress.update)
     except ModelError as error:
         judge.log.say(f"{error}; no average is made")
         return
+    finally:
+        checkpoint.put_weights(model, own, keeper.run.checkpoints)
     compared = f"the average of {len(members)} checkpoints is"
     if judge.is_best(scores, progress):
         judge.log.say(f"{compared} better than the best")
@@ -38,14 +36,3 @@ def average(model: Transformer, keeper: Keeper, judge: Judge, progress: Progress
     else:
         judge.log.say(f"{compared} no better than the best")
     judge.validator.write(name, translations)  # last of all: this file says that it is done
-
-
-@contextmanager
-def _lent(model: Transformer, weights: Weights, source: Path) -> Iterator[None]:
-    """Give the model other weights for the time of a block."""
-    own = {key: tensor.clone() for key, tensor in checkpoint.parameters_of(model).items()}
-    try:
-        checkpoint.put_weights(model, weights, source)
-        yield
-    finally:
-        checkpoint.put_weights(model, own, source)

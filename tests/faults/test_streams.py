@@ -195,20 +195,16 @@ def words(count: int) -> str:
     return "".join(f"{' '.join(['one', 'two', 'three'][: n % 4])}\n" for n in range(count))
 
 
+def to_file(run: RunDir, output: Path) -> list[str]:
+    """The command that translates stdin greedily into a file."""
+    command = [*NMT, "translate", "-m", str(run.path), "--beam-size", "1", "-q"]
+    return [*command, "--output", str(output)]
+
+
 def test_a_killed_translation_goes_on_where_it_stopped(trained: RunDir, tmp_path: Path) -> None:
     source, output, part = tmp_path / "in.en", tmp_path / "out.zh", tmp_path / "out.zh.part"
     source.write_text(words(4100))
-    command = [
-        *NMT,
-        "translate",
-        "-m",
-        str(trained.path),
-        "--beam-size",
-        "1",
-        "-q",
-        "--output",
-        str(output),
-    ]
+    command = to_file(trained, output)
     translator = load_translator(
         load_config(trained.config, ["search.method=greedy", "search.beam_size=1"]), trained
     )
@@ -334,18 +330,7 @@ def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
 def test_a_full_disk_keeps_what_was_done(trained: RunDir, tmp_path: Path) -> None:
     source, output = tmp_path / "in.en", tmp_path / "out.zh"
     source.write_text("one.\n" * 2000 + "one two three.\n" * 500)
-    command = [
-        *NMT,
-        "translate",
-        "-m",
-        str(trained.path),
-        "--beam-size",
-        "1",
-        "-q",
-        "--output",
-        str(output),
-        "--resume",
-    ]
+    command = [*to_file(trained, output), "--resume"]
     room = 16_000  # bytes: the first window takes 14,000, the second 9,500
     full = from_file(
         command, source, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
