@@ -6,7 +6,7 @@ whole state of the data.
 Shapes: N pairs in all, B pairs in a batch, S source and T target positions, n target tokens without padding.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,7 @@ class Batch:
     tgt_in: Tensor  # int64 [B,T], each row begins with BOS
     tgt_out: Tensor  # int64 [B,T], each row ends in EOS
     target_positions: Tensor  # int64 [n]: where tgt_out, flattened, is not padding
+    src_is_padded: bool  # whether any source is shorter than S
 
     @property
     def tokens(self) -> int:
@@ -53,22 +54,26 @@ class Batch:
     def rows(self, rows: slice) -> "Batch":
         """Some of the pairs, as wide as before."""
         tgt_out = self.tgt_out[rows]
-        return Batch(self.src[rows], self.tgt_in[rows], tgt_out, _unpadded(tgt_out))
+        return Batch(
+            self.src[rows], self.tgt_in[rows], tgt_out, _unpadded(tgt_out), self.src_is_padded
+        )
+
+    def pinned(self) -> "Batch":
+        """The batch in pinned memory, from which it is copied to a GPU while that computes."""
+        return self._each(Tensor.pin_memory)
 
     def to(self, device: torch.device) -> "Batch":
         """Put the batch on a device."""
+        return self._each(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         return Batch(
-            src=_moved(self.src, device),
-            tgt_in=_moved(self.tgt_in, device),
-            tgt_out=_moved(self.tgt_out, device),
-            target_positions=_moved(self.target_positions, device),
+            src=change(self.src),
+            tgt_in=change(self.tgt_in),
+            tgt_out=change(self.tgt_out),
+            target_positions=change(self.target_positions),
+            src_is_padded=self.src_is_padded,
         )
-
-
-def _moved(tensor: Tensor, device: torch.device) -> Tensor:
-    if device.type == "cuda":  # pinned memory is copied while the GPU computes
-        return tensor.pin_memory().to(device, non_blocking=True)
-    return tensor.to(device)
 
 
 def fitting(lengths: Int32, max_length: int) -> Indices:
@@ -144,7 +149,8 @@ def collate(sources: list[Ids], targets: list[Ids], widest: int = 0) -> Batch:
     tgt_in = tgt_out.roll(1, dims=1)
     tgt_in[:, 0] = BOS
     tgt_in[tgt_in == EOS] = PAD  # where a shorter row's EOS moved into its padding
-    return Batch(src, tgt_in, tgt_out, _unpadded(tgt_out))
+    src_is_padded = bool((src == PAD).any())
+    return Batch(src, tgt_in, tgt_out, _unpadded(tgt_out), src_is_padded)
 
 
 def _unpadded(tgt_out: Tensor) -> Tensor:

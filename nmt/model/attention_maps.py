@@ -6,12 +6,13 @@ Shapes: B pairs, S source and T target positions, H heads.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from nmt.model.device import wide
-from nmt.model.kernels.attention import Attend
+from nmt.model.kernels.attention import Attend, causal_bias
 from nmt.model.transformer import Transformer
 
 
@@ -54,8 +55,10 @@ def _watched(model: nn.Module) -> Iterator[list[Tensor]]:
     """Switch dropout off, and collect the weights of every call of attention, in order."""
     weights: list[Tensor] = []
 
-    def watch(_module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Tensor | None]) -> None:
-        q, k, _values, bias = inputs
+    def watch(_module: nn.Module, inputs: tuple[Any, ...]) -> None:
+        q, k, _values, bias, *causal = inputs
+        if any(causal):
+            bias = causal_bias(q)
         weights.append(attention_weights(q, k, bias))
 
     attends = [module for module in model.modules() if isinstance(module, Attend)]

@@ -61,7 +61,7 @@ class Cache:
     """What decoding needs of a source, and of the target so far."""
 
     layers: list[LayerCache]
-    memory_bias: Tensor  # [B,1,1,S]: 0 where the source has a token, else -inf
+    memory_bias: Tensor | None  # [B,1,1,S]: 0 where the source has a token, else -inf
     length: int = 0  # target positions decoded so far
     beams: int = 1  # K
     past_bias: Tensor | None = None  # [B,K,C·K]: 0 at each beam's own past, else -inf
@@ -72,6 +72,11 @@ class Cache:
         return self.layers[0].memory_keys.dtype
 
     @property
+    def device(self) -> torch.device:
+        """Where the memory is."""
+        return self.layers[0].memory_keys.device
+
+    @property
     def filled_slots(self) -> int:
         """How many slots the target so far takes."""
         return self.length * self.beams
@@ -79,24 +84,26 @@ class Cache:
     def reserve(self, beams: int) -> None:
         """Get ready to decode step by step, each sentence in `beams` rows."""
         self.beams = beams
-        self.past_bias = self.memory_bias.new_empty(len(self.memory_bias), beams, 0)
+        sentences = len(self.layers[0].memory_keys)
+        nobody_past = torch.empty(sentences, beams, 0, dtype=torch.bool, device=self.device)
+        self.past_bias = bias_of(nobody_past, self.dtype)
         for layer in self.layers:
             layer.memory_keys = layer.memory_keys.contiguous()
             layer.memory_values = layer.memory_values.contiguous()
 
-    def extend_past(self, steps: int) -> Tensor:
-        """Take in T = `steps` new positions; give the bias of their queries.
+    def extend_past(self, steps: int) -> Tensor | None:
+        """Take in T = `steps` new positions; give the bias of their queries [B,1,T·K,C·K].
 
-        It is [B,1,T·K,C·K], or without slots [T,T].
+        Without slots it is None: each new position looks at those up to itself.
         """
-        device = self.memory_bias.device
         if self.past_bias is None:
-            causal = torch.ones(steps, steps, dtype=torch.bool, device=device).tril()
-            return bias_of(causal, self.dtype)
+            return None
         start = self.filled_slots
         end = start + steps * self.beams
         past_bias = self._with_slots(self.past_bias, end)
-        own = bias_of(torch.eye(self.beams, dtype=torch.bool, device=device), self.dtype)  # [K,K]
+        own = bias_of(
+            torch.eye(self.beams, dtype=torch.bool, device=self.device), self.dtype
+        )  # [K,K]
         past_bias[:, :, start:end] = own.repeat(1, steps)
         self.past_bias = past_bias
         if steps == 1:
@@ -127,7 +134,8 @@ class Cache:
         assert self.past_bias is not None  # noqa: S101 - reserve comes before select
         sentences = rows[:: self.beams] // self.beams  # [B']
         if len(sentences) < len(self.past_bias):
-            self.memory_bias = self.memory_bias[sentences]
+            if self.memory_bias is not None:
+                self.memory_bias = self.memory_bias[sentences]
             self.past_bias = self.past_bias[sentences]
             for layer in self.layers:
                 layer.select(sentences)

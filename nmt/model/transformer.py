@@ -62,16 +62,21 @@ class SelfAttention(nn.Module):
         self.attend = Attend(config.attention_dropout)
 
     def forward(
-        self, x: Tensor, bias: Tensor, cache: LayerCache | None = None, first_slot: int = 0
+        self, x: Tensor, bias: Tensor | None, cache: LayerCache | None = None, first_slot: int = 0
     ) -> Tensor:
-        """x [N,T,d] → [N,T,d]; with a cache, x also looks at the positions that it holds."""
+        """x [N,T,d] → [N,T,d].
+
+        With a cache, x also looks at the positions that it holds; with one and without a bias, each
+        position looks at those up to itself.
+        """
         q, k, v = self.qkv(x).chunk(3, dim=-1)
         q = split_heads(q, self.heads)
         k = split_heads(k, self.heads)
         v = split_heads(v, self.heads)
         if cache is not None:
             k, v = cache.extend(k, v, first_slot)
-        return self.out(join_heads(self.attend(q, k, v, bias)))
+        is_causal = cache is not None and bias is None
+        return self.out(join_heads(self.attend(q, k, v, bias, is_causal)))
 
 
 class CrossAttention(nn.Module):
@@ -94,7 +99,7 @@ class CrossAttention(nn.Module):
         v = split_heads(v, self.heads)
         return LayerCache(k, v, keys=k[:, :, :0], values=v[:, :, :0])
 
-    def forward(self, x: Tensor, cache: LayerCache, bias: Tensor) -> Tensor:
+    def forward(self, x: Tensor, cache: LayerCache, bias: Tensor | None) -> Tensor:
         """x [B,T·K,d] → [B,T·K,d]: all beams of a sentence look at its one memory."""
         q = split_heads(self.q(x), self.heads)
         return self.out(join_heads(self.attend(q, cache.memory_keys, cache.memory_values, bias)))
@@ -157,7 +162,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(config)
         self.feed_forward_residual = residual(config)
 
-    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+    def forward(self, x: Tensor, bias: Tensor | None) -> Tensor:
         """x [B,S,d], bias [B,1,1,S] → [B,S,d]."""
         x = self.attention_residual(x, lambda y: self.attention(y, bias))
         return self.feed_forward_residual(x, self.feed_forward)
@@ -176,7 +181,9 @@ class DecoderLayer(nn.Module):
         self.feed_forward = FeedForward(config)
         self.feed_forward_residual = residual(config)
 
-    def forward(self, x: Tensor, bias: Tensor, layer_cache: LayerCache, cache: Cache) -> Tensor:
+    def forward(
+        self, x: Tensor, bias: Tensor | None, layer_cache: LayerCache, cache: Cache
+    ) -> Tensor:
         """x [B,T·K,d], bias from `cache.extend_past`, one layer's part of `cache` → [B,T·K,d]."""
         x = self.attention_residual(
             x, lambda y: self.attention(y, bias, layer_cache, cache.filled_slots)
@@ -219,6 +226,7 @@ class Transformer(nn.Module):
     def __init__(self, config: ModelConfig, src_tokens: int, tgt_tokens: int) -> None:
         super().__init__()
         self.config = config
+        self.tgt_tokens = tgt_tokens
         source = TokenEmbedding(src_tokens, config.d_model)
         target = source
         if config.tie_embeddings != "all":
@@ -235,21 +243,27 @@ class Transformer(nn.Module):
         self.output_scale = config.d_model**-0.5 if config.scale == "output" else 1.0
 
     def forward(
-        self, src: Tensor, tgt_in: Tensor, target_positions: Tensor | None = None
+        self,
+        src: Tensor,
+        tgt_in: Tensor,
+        target_positions: Tensor | None = None,
+        src_is_padded: bool = True,
     ) -> Tensor:
         """Teacher forcing: src [B,S], tgt_in [B,T] → logits [B,T,V] of each next token.
 
         With `target_positions` [n], which count through B·T, only theirs are computed: [n,V].
         """
-        cache = self.encode(src)
+        cache = self.encode(src, src_is_padded)
         states = self.decode_states(tgt_in, cache)  # [B,T,d]
         if target_positions is not None:
-            states = states.flatten(0, 1)[target_positions]  # [n,d]
+            states = states.flatten(0, 1).index_select(0, target_positions)  # [n,d]
         return self.project(states)
 
-    def encode(self, src: Tensor) -> Cache:
-        """src [B,S] → what decoding needs of it."""
-        bias = bias_of((src != PAD)[:, None, None, :], self.dtype)  # [B,1,1,S]
+    def encode(self, src: Tensor, is_padded: bool = True) -> Cache:
+        """src [B,S] → what decoding needs of it; attention is faster if nothing is padded."""
+        bias = None
+        if is_padded:
+            bias = bias_of((src != PAD)[:, None, None, :], self.dtype)  # [B,1,1,S]
         x = self.src_embedding(src, self.dtype)  # [B,S,d]
         for layer in self.encoder:
             x = layer(x, bias)
@@ -274,32 +288,13 @@ class Transformer(nn.Module):
 
     def project(self, states: Tensor) -> Tensor:
         """States [..., d] → logits [..., V]."""
-        weight = self.output.weight
-        if weight.dtype == states.dtype:
-            logits = self.output(states)
-        else:  # a weight tied to an embedding: `in_dtype` leaves it in float32
-            logits = F.linear(states, weight.to(states.dtype), self.output.bias)
+        logits: Tensor = self.output(states)
         return logits if self.output_scale == 1.0 else logits * self.output_scale
 
     @property
     def dtype(self) -> torch.dtype:
-        """What the layers compute in: the dtype of the weights that they have at the moment.
-
-        While `functional_call` runs the model with `in_dtype(dtype)`, it is that dtype.
-        """
+        """What the layers compute in: the dtype of their weights."""
         return cast(EncoderLayer, self.encoder[0]).attention.qkv.weight.dtype
-
-    def in_dtype(self, dtype: torch.dtype) -> dict[str, Tensor]:
-        """The parameters for `torch.func.functional_call`, so that the layers compute in `dtype`.
-
-        Gradients arrive in the parameters' own dtype. Embeddings are left out: a frequent token's
-        gradient is a sum over many positions.
-        """
-        left_out = set()
-        for embedding in (self.src_embedding, self.tgt_embedding):
-            left_out.add(id(embedding.tokens.weight))
-            left_out.add(id(embedding.positions))
-        return {name: p.to(dtype) for name, p in self.named_parameters() if id(p) not in left_out}
 
 
 def layer_norm(config: ModelConfig) -> LayerNorm:

@@ -3,22 +3,16 @@
 Shapes: n target tokens without padding, V target vocabulary, r rows of a block.
 """
 
-import torch
 from torch import Tensor
-from torch.func import functional_call
 
 from nmt.corpus.batching import Batch
 from nmt.model.device import rows_at_once, wide
 from nmt.model.transformer import Transformer
 
 
-def logits_of(model: Transformer, batch: Batch, dtype: torch.dtype) -> Tensor:
-    """Logits [n,V] of the batch's target tokens; the model's layers compute in `dtype`."""
-    inputs = (batch.src, batch.tgt_in, batch.target_positions)  # padding is not even projected
-    if dtype == model.dtype:
-        logits: Tensor = model(*inputs)
-    else:
-        logits = functional_call(model, model.in_dtype(dtype), inputs)
+def logits_of(model: Transformer, batch: Batch) -> Tensor:
+    """Logits [n,V] of the batch's target tokens. Padding is not even projected."""
+    logits: Tensor = model(batch.src, batch.tgt_in, batch.target_positions, batch.src_is_padded)
     return logits
 
 
@@ -33,8 +27,8 @@ def cross_entropy(
 
     logits [n,V], targets int64 [n]. A label gets the share 1 - smoothing, and smoothing is spread
     evenly over V. The sum is float32 or wider. The gradient of the logits, times `scale`, is
-    written into `gradient` [n,V]: computed here, block by block, it takes a third of the time
-    that torch's own takes on a CPU.
+    written into `gradient` [n,V], which may be the logits' own memory: computed here, block by
+    block, it takes a third of the time that torch's own takes on a CPU.
     """
     total = logits.new_zeros((), dtype=wide(logits.dtype))
     even_share = smoothing / logits.shape[1]

@@ -1,8 +1,10 @@
 """The batches that each update of this rank is computed from."""
 
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nmt.config.schema import Config
 from nmt.corpus.batching import Batch, Position, batches_from, fitting, load_batch
@@ -10,6 +12,11 @@ from nmt.corpus.store import ParallelCorpus
 from nmt.errors import DataError
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
+
+Item = TypeVar("Item")
+
+_READ_AHEAD = 2  # updates
+_END: Any = object()
 
 
 class Group(NamedTuple):
@@ -41,7 +48,15 @@ class Reader:
             raise DataError(f"{run.store('train')}: {message}")
 
     def groups(self, position: Position) -> Iterator[Group]:
-        """The groups from `position` on, without end."""
+        """The groups from `position` on, without end. On a GPU they are read ahead."""
+        device = self.world.device
+        groups = self._read(position)
+        if device.type == "cuda":
+            groups = ahead(map(_pinned, groups))
+        for group in groups:
+            yield group._replace(batches=[batch.to(device) for batch in group.batches])
+
+    def _read(self, position: Position) -> Iterator[Group]:
         train = self.config.train
         stream = batches_from(self.lengths, train.batch_tokens, train.seed, position)
         while True:
@@ -51,7 +66,19 @@ class Reader:
                 tokens += int(self.lengths[indices, 1].sum()) + len(indices)  # an EOS each
             batches = []
             for indices, _ in planned[self.world.rank :: self.world.size]:
-                batch = load_batch(self.corpus, self.fitting[indices], self.widest)
-                batches.append(batch.to(self.world.device))
+                batches.append(load_batch(self.corpus, self.fitting[indices], self.widest))
             _, end = planned[-1]
             yield Group(batches, tokens, end)
+
+
+def _pinned(group: Group) -> Group:
+    return group._replace(batches=[batch.pinned() for batch in group.batches])
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, some of them drawn by a thread before they are asked for."""
+    with ThreadPoolExecutor(1) as thread:
+        drawn = deque(thread.submit(next, items, _END) for _ in range(_READ_AHEAD))
+        while (item := drawn.popleft().result()) is not _END:
+            drawn.append(thread.submit(next, items, _END))
+            yield item

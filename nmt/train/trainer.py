@@ -27,7 +27,7 @@ from nmt.train.reader import Group, Reader
 from nmt.train.reporting import Reporter, summary
 from nmt.train.resuming import resume
 from nmt.train.signals import Signals
-from nmt.train.update import Updated, Updater
+from nmt.train.update import Started, Updater
 from nmt.train.validation import Validator
 
 
@@ -59,6 +59,7 @@ class Trainer:
         )
         self.judge = Judge(validator, self.log, config.train.early_stop)
         self.reporter = Reporter(config, self.log)
+        self._started: Started | None = None  # the newest update, until its result is looked at
         self.signals = Signals()
         for text in [*warnings, *self._introduction(precision)]:
             self.log.say(text)
@@ -74,9 +75,7 @@ class Trainer:
             for group in self.reader.groups(self.progress.position):
                 if self._is_over():
                     break
-                updated = self._update(group)
-                self._end_if_unhealthy()
-                self.reporter.updated(updated, self.progress)
+                self._update(group)
                 self._checkpoint_if_due()
                 if self.world.agree(self.signals.received != 0):
                     self._interrupt()
@@ -109,25 +108,35 @@ class Trainer:
 
     # --- an update ---
 
-    def _update(self, group: Group) -> Updated:
-        start = time.monotonic()
+    def _update(self, group: Group) -> None:
+        """Start an update; while a GPU computes it, look at the result of the one before."""
+        begun = time.monotonic()
         update = self.progress.update + 1
         capacity = self.updater.splitter.capacity
-        self.model.train()
-        updated = self.updater.apply(update, group.batches, group.tokens)
+        started = self.updater.start(update, group.batches, group.tokens)
         new_capacity = self.updater.splitter.capacity
         if new_capacity != capacity:
             effect = f"larger batches are split at {new_capacity} positions"
             self.log.say(f"update {update} did not fit in memory; {effect}")
+        self._review()
+        self._started = started
+        seconds = self.progress.seconds + time.monotonic() - begun
+        self.progress = replace(self.progress, update=update, position=group.end, seconds=seconds)
+
+    def _review(self) -> None:
+        """Look at the result of the newest update, unless that is done. Raises as `train` does."""
+        if self._started is None:
+            return
+        updated = self._started.result()
+        self._started = None
+        update = self.progress.update
         health = self.progress.health.after(update, updated, self.updater.is_settling)
         if health.bad > self.progress.health.bad:
             gradient = f"the gradient of update {update} is not finite (loss {updated.loss})"
             self.log.say(f"{gradient}; it changes nothing")
-        seconds = self.progress.seconds + time.monotonic() - start
-        self.progress = replace(
-            self.progress, update=update, position=group.end, seconds=seconds, health=health
-        )
-        return updated
+        self.progress = replace(self.progress, health=health)
+        self._end_if_unhealthy()
+        self.reporter.updated(updated, self.progress)
 
     def _end_if_unhealthy(self) -> None:
         """Raise UserError if going on makes no sense; the last checkpoint left is a good one."""
@@ -156,6 +165,7 @@ class Trainer:
 
     def _checkpoint(self, validate: bool) -> None:
         """Rank 0 validates, if asked, and saves; the others wait for it."""
+        self._review()
         with self.reporter.paused():
             if self.world.leads:
                 self._save(self._validate() if validate else {})

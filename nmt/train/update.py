@@ -1,6 +1,9 @@
 """One update of the parameters. Chance and schedule are functions of (seed, update).
 
-Shapes: n target tokens of a batch without padding, V target vocabulary.
+A GPU computes an update while the CPU prepares the next one. So nothing here waits for a result,
+except whoever asks `Started.result()`.
+
+Shapes: n target tokens of a batch without padding, V target vocabulary, R ≥ V rows of the output.
 """
 
 import hashlib
@@ -10,12 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from nmt.config.schema import TrainConfig
 from nmt.corpus.batching import Batch
 from nmt.model.device import Precision, dtype_of
 from nmt.model.transformer import Transformer
+from nmt.model.working_copy import WorkingCopy
 from nmt.train.distributed import World
 from nmt.train.loss import cross_entropy, logits_of
 from nmt.train.splitting import Splitter, is_out_of_memory
@@ -33,6 +37,25 @@ class Updated:
     gradient_norm: float
     tokens: int
     applied: bool
+
+
+class Started:
+    """An update that was started. On a GPU it may still be running."""
+
+    def __init__(self, loss: Tensor, gradient_norm: Tensor, tokens: int) -> None:
+        numbers = torch.stack([loss, gradient_norm])  # [2]
+        self._numbers = numbers.to("cpu", non_blocking=True)
+        self._copied = torch.cuda.Event() if numbers.is_cuda else None
+        if self._copied is not None:
+            self._copied.record()
+        self._tokens = tokens
+
+    def result(self) -> Updated:
+        """Wait until the update is done."""
+        if self._copied is not None:
+            self._copied.synchronize()
+        loss, norm = self._numbers.tolist()
+        return Updated(loss, norm, self._tokens, math.isfinite(loss) and math.isfinite(norm))
 
 
 def learning_rate(config: TrainConfig, d_model: int, update: int) -> float:
@@ -72,8 +95,7 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
     if vectors:
         groups.append({"params": vectors, "weight_decay": 0.0})
     kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
-    fused = trained[0].device.type in ("cpu", "cuda")
-    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
+    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=True)
 
 
 class Updater:
@@ -87,43 +109,47 @@ class Updater:
     ) -> None:
         self.config = config
         self.model = model
-        self.dtype = dtype_of(precision)
         self.world = world
+        self.working = WorkingCopy(model, dtype_of(precision))
         self.optimizer = make_optimizer(config, model)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=precision == "fp16")
         self.splitter = Splitter()
 
     def apply(self, update: int, batches: Sequence[Batch], total_tokens: int) -> Updated:
-        """Apply update number `update` (from 1), on this rank's batches.
+        """Do update number `update`, as `start` describes it, and wait for the result."""
+        return self.start(update, batches, total_tokens).result()
+
+    def start(self, update: int, batches: Sequence[Batch], total_tokens: int) -> Started:
+        """Start update number `update` (from 1), on this rank's batches.
 
         `total_tokens` counts the target tokens of all ranks: the gradient is that of the mean loss
         over all of them, however they are split into batches and ranks. If the loss or the gradient
         is not finite, the parameters stay as they are.
         """
+        self.working.refresh()
         loss = self._backward_within_memory(update, batches, total_tokens)
         # Sum before unscaling: what is infinite on one rank is then infinite on all.
-        self.world.sum_gradients(self.model)
+        loss = self.world.sum_gradients(self.model, loss)
         self.scaler.unscale_(self.optimizer)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
-        loss = self.world.sum(loss)
-        applied = bool(torch.isfinite(norm)) and math.isfinite(loss)
-        self._step(update, applied)
-        return Updated(loss, float(norm), total_tokens, applied)
+        self._step(update, torch.isfinite(norm) & torch.isfinite(loss))
+        return Started(loss, norm, total_tokens)
 
     def _backward_within_memory(
         self, update: int, batches: Sequence[Batch], total_tokens: int
-    ) -> float:
+    ) -> Tensor:
         """Compute the gradient, from now on in smaller parts if it does not fit in memory."""
         while True:
             loss = self._backward_if_it_fits(update, batches, total_tokens)
             if loss is not None:
                 return loss
             self.optimizer.zero_grad(set_to_none=True)
+            self.working.model.zero_grad(set_to_none=True)
             self.splitter.halve()
 
     def _backward_if_it_fits(
         self, update: int, batches: Sequence[Batch], total_tokens: int
-    ) -> float | None:
+    ) -> Tensor | None:
         """This rank's share of the loss, or None. The error holds tensors until this returns."""
         try:
             return self._backward(update, batches, total_tokens)
@@ -132,26 +158,44 @@ class Updater:
                 raise
             return None
 
-    def _backward(self, update: int, batches: Sequence[Batch], total_tokens: int) -> float:
+    def _backward(self, update: int, batches: Sequence[Batch], total_tokens: int) -> Tensor:
         world = self.world
-        smoothing = self.config.label_smoothing
         total = torch.zeros((), device=world.device)
-        scale = self.scaler.scale(torch.tensor(1 / total_tokens, device=world.device))
+        # Filled on the device: to copy a number to a GPU is to wait for it.
+        scale = self.scaler.scale(torch.full((), 1 / total_tokens, device=world.device))
         for number, batch in enumerate(batches):
             seed_update(self.config.seed, update, number * world.size + world.rank)
             for part in self.splitter.parts(batch):
-                logits = logits_of(self.model, part, self.dtype)  # [n,V]
-                gradient = torch.empty_like(logits)
-                total += cross_entropy(logits.detach(), part.labels, smoothing, gradient, scale)
-                logits.backward(gradient)
-        return total.item() / total_tokens
+                total += self._backward_part(part, scale)
+                self.working.hand_over_gradients()
+        return total / total_tokens
 
-    def _step(self, update: int, applied: bool) -> None:
+    def _backward_part(self, part: Batch, scale: Tensor) -> Tensor:
+        """The sum of the loss over the tokens of one part; its gradient arrives in the working copy."""
+        logits = logits_of(self.working.model, part)  # [n,R]
+        gradient = logits.detach()  # in the same memory: nothing needs the logits any more
+        tokens = self.model.tgt_tokens
+        loss = cross_entropy(
+            gradient[:, :tokens],
+            part.labels,
+            self.config.label_smoothing,
+            gradient[:, :tokens],
+            scale,
+        )
+        gradient[:, tokens:] = 0
+        logits.backward(gradient)
+        return loss
+
+    def _step(self, update: int, is_finite: Tensor) -> None:
         rate = learning_rate(self.config, self.model.config.d_model, update)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        if applied or self.scaler.is_enabled():  # the scaler itself skips an infinite gradient
+        if self.scaler.is_enabled():
             self.scaler.step(self.optimizer)
+        else:
+            # As the scaler does: torch's fused optimizers change nothing where `found_inf` is 1.
+            self.optimizer.found_inf = (~is_finite).float()  # type: ignore[attr-defined]
+            self.optimizer.step()
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)
 

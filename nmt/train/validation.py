@@ -15,6 +15,7 @@ from nmt.evaluate.metrics import values
 from nmt.files import write_text
 from nmt.model.device import Precision, dtype_of
 from nmt.model.transformer import Transformer
+from nmt.model.working_copy import WorkingCopy
 from nmt.run_dir import RunDir
 from nmt.text.side import Side
 from nmt.train.loss import cross_entropy, logits_of
@@ -79,16 +80,15 @@ class Validator:
 
         Pairs that are empty or longer than the model are left out. NaN if no pair is left.
         """
-        model.eval()
+        working = WorkingCopy(model, dtype_of(self.precision)).model.eval()
         device = next(model.parameters()).device
-        dtype = dtype_of(self.precision)
         lengths = self.corpus.lengths[self.fitting]
         total = 0.0
         tokens = 0
         for batch_indices in plan_epoch(lengths, self.config.train.batch_tokens, seed=0, epoch=0):
             indices = self.fitting[batch_indices]
             batch = load_batch(self.corpus, indices, self.config.model.max_length).to(device)
-            logits = logits_of(model, batch, dtype)
+            logits = logits_of(working, batch)[:, : model.tgt_tokens]
             total += float(cross_entropy(logits, batch.labels, 0.0))
             tokens += batch.tokens
         return total / tokens if tokens else math.nan

@@ -28,7 +28,7 @@ class PendingPlaceholders:
         A pending placeholder is at least as likely as EOS, so that it is written where the row would have ended.
         """
         self._is_pending = self._is_pending & (last[:, None] != self._tokens)  # [N,P]
-        raised = torch.maximum(logits[:, self._tokens], logits[:, [EOS]])  # [N,P]
+        raised = torch.maximum(logits[:, self._tokens], logits[:, EOS : EOS + 1])  # [N,P]
         logits[:, self._tokens] = raised.masked_fill(~self._is_pending, -torch.inf)
         logits[:, EOS] -= _TOO_EARLY * self._is_pending.any(dim=1)
 

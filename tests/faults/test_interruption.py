@@ -21,7 +21,7 @@ from nmt.corpus.batching import Batch
 from nmt.errors import UserError
 from nmt.files import locked
 from nmt.run_dir import RunDir
-from nmt.train.update import Updated, Updater
+from nmt.train.update import Started, Updater
 
 HERE = Path(__file__).parent
 
@@ -132,17 +132,17 @@ def test_patience_goes_on_where_it_stood(
     assert straight.steps()[-1].name == "step-00000040"
     config = tiny_config(corpus, tmp_path / "killed", *patient)
     dev_losses(monkeypatch, losses)
-    apply = Updater.apply
+    start = Updater.start
 
     def die_at_25(
         self: Updater, update: int, batches: Sequence[Batch], total_tokens: int
-    ) -> Updated:
+    ) -> Started:
         if update == 25:
             raise Killed
-        return apply(self, update, batches, total_tokens)
+        return start(self, update, batches, total_tokens)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Updater, "apply", die_at_25)
+        patch.setattr(Updater, "start", die_at_25)
         with pytest.raises(Killed):
             train(config)
     assert outcome(train(config)) == outcome(straight)

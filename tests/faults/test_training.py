@@ -17,6 +17,7 @@ from nmt.cli import app
 from nmt.config.schema import Config
 from nmt.corpus.batching import Batch, Position, collate
 from nmt.errors import UserError
+from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
 from nmt.train.loss import logits_of
@@ -106,11 +107,11 @@ def limit(pairs: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """No memory for batches of more pairs; gives the sizes of the batches that fitted."""
     fitted: list[int] = []
 
-    def limited(model: object, batch: Batch, dtype: object) -> torch.Tensor:
+    def limited(model: Transformer, batch: Batch) -> torch.Tensor:
         if len(batch.src) > pairs:
             raise RuntimeError(NO_MEMORY)
         fitted.append(len(batch.src))
-        return logits_of(model, batch, dtype)  # type: ignore[arg-type]
+        return logits_of(model, batch)
 
     monkeypatch.setattr("nmt.train.update.logits_of", limited)
     return fitted

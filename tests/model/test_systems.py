@@ -180,7 +180,7 @@ def test_label_smoothing_is_cross_entropy_against_the_smoothed_distribution(tmp_
                 for column in range(11):
                     share = smoothing / 11 + (1 - smoothing if column == token else 0.0)
                     expected -= share * float(log_probs[row, position, column])
-        loss = cross_entropy(logits_of(model, batch, torch.float32), batch.labels, smoothing)
+        loss = cross_entropy(logits_of(model, batch), batch.labels, smoothing)
         assert float(loss) == pytest.approx(expected, rel=1e-5)
 
 
@@ -354,7 +354,7 @@ def test_embeddings_start_from_vectors_and_are_frozen_or_trained(
     for group in optimizer.param_groups:
         group["lr"] = 0.01
     batch = collate([[4, 5]], [[5, 4]])
-    logits = logits_of(model, batch, torch.float32)
+    logits = logits_of(model, batch)
     gradient = torch.empty_like(logits)
     cross_entropy(logits.detach(), batch.labels, 0.1, gradient)
     logits.backward(gradient)

@@ -321,23 +321,6 @@ def test_selected_positions_have_the_logits_that_they_have_among_all(config: Mod
     exactly(model(src, tgt_in, real.flatten().nonzero()[:, 0]), whole[real])
 
 
-@pytest.mark.parametrize("tie", ["none", "target", "all"])
-@pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
-def test_all_parameters_but_embeddings_and_positions_can_be_had_in_another_dtype(
-    positions: str, tie: str
-) -> None:
-    model = build(tiny(tie_embeddings=tie, positions=positions), 23, 23).float()
-    assert model.dtype == torch.float32
-    narrow = model.in_dtype(torch.bfloat16)
-    assert {tensor.dtype for tensor in narrow.values()} == {torch.bfloat16}
-    names = {name for name, _ in model.named_parameters()}
-    assert names - narrow.keys() == {
-        name for name in names if "tokens" in name or "positions" in name
-    }
-    assert ("output.weight" in narrow) == (tie == "none")
-    assert model.bfloat16().dtype == torch.bfloat16
-
-
 def test_logits_have_a_column_for_every_target_token() -> None:
     src, tgt_in = random_batch(LENGTHS)
     assert build(tiny(), 19, 31)(src, tgt_in).shape == (4, 7, 31)

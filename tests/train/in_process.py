@@ -12,7 +12,7 @@ from nmt import checkpoint
 from nmt.corpus.batching import Batch
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
-from nmt.train.update import Updated, Updater
+from nmt.train.update import Started, Updater
 
 CPU = World(0, 1, torch.device("cpu"))
 
@@ -27,14 +27,14 @@ def assert_bit_identical(one: checkpoint.Weights, other: checkpoint.Weights) -> 
 
 
 def stop_at(update: int, monkeypatch: pytest.MonkeyPatch, number: int = signal.SIGTERM) -> None:
-    """Send this process a signal while it applies an update."""
-    apply = Updater.apply
+    """Send this process a signal while it starts an update."""
+    start = Updater.start
 
-    def apply_and_signal(
+    def start_and_signal(
         self: Updater, current: int, batches: Sequence[Batch], total_tokens: int
-    ) -> Updated:
+    ) -> Started:
         if current == update:
             os.kill(os.getpid(), number)
-        return apply(self, current, batches, total_tokens)
+        return start(self, current, batches, total_tokens)
 
-    monkeypatch.setattr(Updater, "apply", apply_and_signal)
+    monkeypatch.setattr(Updater, "start", start_and_signal)

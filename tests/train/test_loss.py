@@ -14,6 +14,7 @@ from nmt.config.schema import ModelConfig
 from nmt.corpus.batching import Batch, collate
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
+from nmt.model.working_copy import WorkingCopy
 from nmt.text.vocab import PAD
 from nmt.train.loss import cross_entropy, logits_of
 
@@ -152,10 +153,12 @@ def a_batch(copies: int = 1) -> Batch:
 def gradients(model: Transformer, batch: Batch, dtype: torch.dtype) -> dict[str, Tensor]:
     """Of every parameter, by the way that training goes."""
     model.zero_grad()
-    logits = logits_of(model, batch, dtype)
+    working = WorkingCopy(model, dtype)
+    logits = logits_of(working.model, batch)
     gradient = torch.empty_like(logits)
     cross_entropy(logits.detach(), batch.labels, 0.1, gradient)
     logits.backward(gradient)
+    working.hand_over_gradients()
     return {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
 
 
@@ -174,7 +177,7 @@ def test_the_loss_is_smoothed_cross_entropy_over_what_is_no_padding(smoothing: f
             if target != PAD:
                 expected -= (1 - smoothing) * row[position, target].item()
                 expected -= smoothing * row[position].mean().item()
-    logits = logits_of(model, batch, torch.float64)
+    logits = logits_of(model, batch)
     assert cross_entropy(logits, batch.labels, smoothing).item() == pytest.approx(
         expected, rel=1e-10
     )
@@ -190,7 +193,8 @@ def test_in_another_dtype_the_gradients_are_those_of_a_model_of_that_dtype(
     real = batch.tgt_out != PAD
     logits = double(batch.src, batch.tgt_in)[real]
     F.cross_entropy(logits, batch.tgt_out[real], reduction="sum", label_smoothing=0.1).backward()
-    torch.testing.assert_close(logits_of(model, batch, torch.float64), logits, rtol=1e-5, atol=1e-5)
+    computed = logits_of(WorkingCopy(model, torch.float64).model, batch)
+    torch.testing.assert_close(computed, logits, rtol=1e-5, atol=1e-5)
     found = gradients(model, batch, torch.float64)
     for name, parameter in double.named_parameters():
         assert found[name].dtype == torch.float32
@@ -211,7 +215,8 @@ def test_in_bf16_every_layer_computes_in_bf16_and_the_parameters_stay_as_they_ar
             module.register_forward_hook(
                 lambda _, given, out: seen.extend([given[0].dtype, out.dtype])
             )
-    assert logits_of(model, a_batch(), torch.bfloat16).dtype == torch.bfloat16
+    working = WorkingCopy(model, torch.bfloat16).model
+    assert logits_of(working, a_batch()).dtype == torch.bfloat16
     assert set(seen) == {torch.bfloat16}
     assert model.dtype == torch.float32
     for name, parameter in model.named_parameters():

@@ -124,8 +124,8 @@ def test_a_gradient_that_is_not_finite_changes_nothing_and_five_in_a_row_end_tra
     trainer = Trainer(config, ready(config), CPU)
     before = copied(trainer.model)
 
-    def not_finite(model: Transformer, batch: Batch, dtype: torch.dtype) -> torch.Tensor:
-        return logits_of(model, batch, dtype) * math.nan
+    def not_finite(model: Transformer, batch: Batch) -> torch.Tensor:
+        return logits_of(model, batch) * math.nan
 
     monkeypatch.setattr("nmt.train.update.logits_of", not_finite)
     with pytest.raises(

@@ -13,6 +13,7 @@ from nmt.model.device import wide
 from nmt.model.kernels.dropout import Dropout
 
 _VECTOR = 16  # float32 values in the largest of vector registers
+_ALIGNMENT = 8  # keys
 
 
 class Attend(nn.Module):
@@ -22,34 +23,60 @@ class Attend(nn.Module):
         super().__init__()
         self.dropout = Dropout(dropout)
 
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(
+        self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
         """q [N,H,T,D], k and v [N,H,S,D] → [N,H,T,D].
 
-        bias is from `bias_of`, of a shape that broadcasts to [N,H,T,S].
+        bias is from `bias_of`, of a shape that broadcasts to [N,H,T,S]. If `is_causal`, there is
+        none, and query t sees the keys up to t.
         """
         single_bf16_query = q.shape[2] == 1 and q.dtype == torch.bfloat16
         if q.device.type != "cpu" or (single_bf16_query and not self.training):
-            return self._fused(q, k, v, bias)
+            return self._fused(q, k, v, bias, is_causal)
+        if is_causal:
+            bias = causal_bias(q)
         weights_shape = torch.Size((*q.shape[:3], k.shape[2]))
         factors = self.dropout.factors(weights_shape, wide(q.dtype))
         if torch.is_grad_enabled():
             return _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
         return _attend(q, k, v, bias, factors).out
 
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
-        """torch's own kernel; shapes as in `forward`."""
+    def _fused(
+        self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, is_causal: bool
+    ) -> Tensor:
+        """torch's own kernels, which on a GPU are the fastest without a bias; shapes as in `forward`."""
         mask = None if bias is None else bias.to(q.dtype)
         dropout = self.dropout.rate if self.training else 0.0
         return nn.functional.scaled_dot_product_attention(
-            q, k, v, attn_mask=mask, dropout_p=dropout
+            q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal
         )
 
 
 def bias_of(mask: Tensor, dtype: torch.dtype) -> Tensor:
     """What to add to the scores of a model in `dtype`: 0 where `mask` is True, -inf elsewhere."""
-    bias_dtype = wide(dtype) if mask.device.type == "cpu" else dtype  # the dtype of the scores
-    zeros = torch.zeros(mask.shape, dtype=bias_dtype, device=mask.device)
+    if mask.device.type == "cpu":
+        zeros = torch.zeros(mask.shape, dtype=wide(dtype))  # the dtype of the scores
+    else:
+        zeros = _aligned_zeros(mask, dtype)
     return zeros.masked_fill_(~mask, -torch.inf)
+
+
+def _aligned_zeros(like: Tensor, dtype: torch.dtype) -> Tensor:
+    """Zeros in the shape of `like` [..., S], its rows as far apart as torch's kernels on a GPU want.
+
+    They would copy any other bias, in every layer.
+    """
+    keys = like.shape[-1]
+    padded = -(-keys // _ALIGNMENT) * _ALIGNMENT
+    return torch.zeros(*like.shape[:-1], padded, dtype=dtype, device=like.device)[..., :keys]
+
+
+def causal_bias(q: Tensor) -> Tensor:
+    """The bias [T,T] with which each of the T queries [N,H,T,D] sees the keys up to its own place."""
+    steps = q.shape[2]
+    past = torch.ones(steps, steps, dtype=torch.bool, device=q.device).tril()
+    return bias_of(past, q.dtype)
 
 
 class _Attended(NamedTuple):
