@@ -201,6 +201,7 @@ class TrainConfig(Section):
     average: Count = 5
     average_of: Literal["last", "best"] = "last"
     precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    compile: Literal["auto", "off"] = "off"
     seed: Count = 1
     device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "auto"
     tensorboard: bool = False

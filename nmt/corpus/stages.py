@@ -29,6 +29,7 @@ _FREE: dict[str, Any] = {
         "average",
         "average_of",
         "clip_norm",
+        "compile",
         "device",
         "keep",
         "log_every",

@@ -182,13 +182,16 @@ class DecoderLayer(nn.Module):
         self.feed_forward_residual = residual(config)
 
     def forward(
-        self, x: Tensor, bias: Tensor | None, layer_cache: LayerCache, cache: Cache
+        self,
+        x: Tensor,
+        bias: Tensor | None,
+        cache: LayerCache,
+        filled_slots: int,
+        memory_bias: Tensor | None,
     ) -> Tensor:
-        """x [B,T·K,d], bias from `cache.extend_past`, one layer's part of `cache` → [B,T·K,d]."""
-        x = self.attention_residual(
-            x, lambda y: self.attention(y, bias, layer_cache, cache.filled_slots)
-        )
-        x = self.cross_residual(x, lambda y: self.cross(y, layer_cache, cache.memory_bias))
+        """x [B,T·K,d], bias from `Cache.extend_past` → [B,T·K,d]."""
+        x = self.attention_residual(x, lambda y: self.attention(y, bias, cache, filled_slots))
+        x = self.cross_residual(x, lambda y: self.cross(y, cache, memory_bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
@@ -282,7 +285,7 @@ class Transformer(nn.Module):
         steps = tgt_in.shape[1]
         bias = cache.extend_past(steps)
         for layer, layer_cache in zip(self.decoder, cache.layers, strict=True):
-            x = layer(x, bias, layer_cache, cache)
+            x = layer(x, bias, layer_cache, cache.filled_slots, cache.memory_bias)
         cache.length += steps
         return split_beams(self.decoder_norm(x), cache.beams)
 

@@ -10,6 +10,7 @@ from nmt.model.transformer import Transformer
 
 # A GPU's matrix units want the rows of a 16-bit matrix in multiples of 8; its tiles have 64.
 _ROW_MULTIPLE = 64
+_MOST_GRAPHS = 32  # of a kind of layer; beyond it, torch computes without compiling
 
 
 class WorkingCopy:
@@ -47,6 +48,13 @@ class WorkingCopy:
                 copy.data = copy.data.to(dtype)
                 self._masters.append(in_master[name])
                 self._copies.append(copy)
+
+    def compile(self) -> None:
+        """Let torch compile the layers, for all shapes at once, at their first call."""
+        # A batch without padding, or of one row, is a graph of its own; so is the first of each kind.
+        torch._dynamo.config.recompile_limit = _MOST_GRAPHS
+        for layer in [*self.model.encoder, *self.model.decoder]:
+            layer.compile(dynamic=True)
 
     @torch.no_grad()
     def refresh(self) -> None:

@@ -112,12 +112,9 @@ class Trainer:
         """Start an update; while a GPU computes it, look at the result of the one before."""
         begun = time.monotonic()
         update = self.progress.update + 1
-        capacity = self.updater.splitter.capacity
         started = self.updater.start(update, group.batches, group.tokens)
-        new_capacity = self.updater.splitter.capacity
-        if new_capacity != capacity:
-            effect = f"larger batches are split at {new_capacity} positions"
-            self.log.say(f"update {update} did not fit in memory; {effect}")
+        for warning in started.warnings:
+            self.log.say(f"update {update}: {warning}")
         self._review()
         self._started = started
         seconds = self.progress.seconds + time.monotonic() - begun
@@ -130,7 +127,8 @@ class Trainer:
         updated = self._started.result()
         self._started = None
         update = self.progress.update
-        health = self.progress.health.after(update, updated, self.updater.is_settling)
+        is_settling = not updated.applied and self.updater.is_settling
+        health = self.progress.health.after(update, updated, is_settling)
         if health.bad > self.progress.health.bad:
             gradient = f"the gradient of update {update} is not finite (loss {updated.loss})"
             self.log.say(f"{gradient}; it changes nothing")

@@ -40,9 +40,12 @@ class Updated:
 
 
 class Started:
-    """An update that was started. On a GPU it may still be running."""
+    """An update that was started, and what people should know of it. A GPU may still compute it."""
 
-    def __init__(self, loss: Tensor, gradient_norm: Tensor, tokens: int) -> None:
+    def __init__(
+        self, loss: Tensor, gradient_norm: Tensor, tokens: int, warnings: Sequence[str]
+    ) -> None:
+        self.warnings = warnings
         numbers = torch.stack([loss, gradient_norm])  # [2]
         self._numbers = numbers.to("cpu", non_blocking=True)
         self._copied = torch.cuda.Event() if numbers.is_cuda else None
@@ -111,9 +114,13 @@ class Updater:
         self.model = model
         self.world = world
         self.working = WorkingCopy(model, dtype_of(precision))
+        self._compiles = config.compile == "auto" and world.device.type == "cuda"
+        if self._compiles:
+            self.working.compile()
         self.optimizer = make_optimizer(config, model)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=precision == "fp16")
         self.splitter = Splitter()
+        self._warnings: list[str] = []
 
     def apply(self, update: int, batches: Sequence[Batch], total_tokens: int) -> Updated:
         """Do update number `update`, as `start` describes it, and wait for the result."""
@@ -126,6 +133,7 @@ class Updater:
         over all of them, however they are split into batches and ranks. If the loss or the gradient
         is not finite, the parameters stay as they are.
         """
+        self._warnings = []
         self.working.refresh()
         loss = self._backward_within_memory(update, batches, total_tokens)
         # Sum before unscaling: what is infinite on one rank is then infinite on all.
@@ -133,19 +141,20 @@ class Updater:
         self.scaler.unscale_(self.optimizer)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
         self._step(update, torch.isfinite(norm) & torch.isfinite(loss))
-        return Started(loss, norm, total_tokens)
+        return Started(loss, norm, total_tokens, self._warnings)
 
     def _backward_within_memory(
         self, update: int, batches: Sequence[Batch], total_tokens: int
     ) -> Tensor:
         """Compute the gradient, from now on in smaller parts if it does not fit in memory."""
-        while True:
-            loss = self._backward_if_it_fits(update, batches, total_tokens)
-            if loss is not None:
-                return loss
-            self.optimizer.zero_grad(set_to_none=True)
-            self.working.model.zero_grad(set_to_none=True)
+        capacity = self.splitter.capacity
+        while (loss := self._backward_if_it_fits(update, batches, total_tokens)) is None:
+            self._drop_gradients()
             self.splitter.halve()
+        if self.splitter.capacity != capacity:
+            effect = f"larger batches are split at {self.splitter.capacity} positions"
+            self._warnings.append(f"it did not fit in memory; {effect}")
+        return loss
 
     def _backward_if_it_fits(
         self, update: int, batches: Sequence[Batch], total_tokens: int
@@ -154,9 +163,25 @@ class Updater:
         try:
             return self._backward(update, batches, total_tokens)
         except RuntimeError as error:
-            if not is_out_of_memory(error):
+            if is_out_of_memory(error):
+                return None
+            if not self._compiles:
                 raise
-            return None
+            self._stop_compiling(error)
+        self._drop_gradients()
+        return self._backward(update, batches, total_tokens)
+
+    def _stop_compiling(self, error: RuntimeError) -> None:
+        """From now on compute without torch.compile, which has failed or will soon fail again."""
+        self._compiles = False
+        reason = str(error).strip().splitlines()[0]
+        self._warnings.append(f"torch.compile failed ({reason}); training goes on without it")
+        self.working = WorkingCopy(self.model, self.working.model.dtype)
+        self.working.refresh()
+
+    def _drop_gradients(self) -> None:
+        self.model.zero_grad(set_to_none=True)
+        self.working.model.zero_grad(set_to_none=True)
 
     def _backward(self, update: int, batches: Sequence[Batch], total_tokens: int) -> Tensor:
         world = self.world

@@ -38,6 +38,9 @@ from nmt.train.update import Updater
 Indices = npt.NDArray[np.int64]
 
 
+_BATCH_TOKENS = {"cpu": 4096, "mps": 4096, "cuda": 25_000}
+
+
 @dataclass(frozen=True)
 class Size:
     """A model's shape, and how much of it to measure."""
@@ -107,7 +110,7 @@ def measure(settings: Settings, folder: Path) -> list[Figure]:
 
 def _course(size: Size, settings: Settings, folder: Path) -> Course:
     overrides = [f"model.{override}" for override in size.overrides]
-    overrides.append("train.batch_tokens=4096")
+    overrides.append(f"train.batch_tokens={_BATCH_TOKENS[settings.device.type]}")
     config = configure(settings.data, folder, overrides, size.pairs, size.types)
     run = encoded_run(config, folder)
     lengths = ParallelCorpus(run.store("train")).lengths
@@ -159,8 +162,9 @@ def _ours(course: Course, precision: Precision) -> Callable[[], float]:
         tokens = 0
         for number, indices in enumerate(course.batches, 1):
             batch = load_batch(corpus, indices, config.model.max_length).to(course.device)
-            updater.apply(number, [batch], batch.tokens)
+            started = updater.start(number, [batch], batch.tokens)
             tokens += batch.tokens
+        started.result()
         return tokens
 
     return epoch

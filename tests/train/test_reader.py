@@ -1,5 +1,7 @@
 """The data of an update follow from how far training has come."""
 
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from nmt.config.schema import Config
 from nmt.corpus.batching import Position
 from nmt.errors import DataError
 from nmt.run_dir import RunDir
-from nmt.train.reader import Group, Reader
+from nmt.train.reader import Group, Reader, ahead
 from nmt.train.trainer import Trainer
 
 
@@ -45,3 +47,36 @@ def test_pairs_longer_than_the_model_are_left_out_and_counted(
     refused: Config = config.model_copy(update={"model": shorter})
     with pytest.raises(DataError, match="no pair is shorter"):
         Trainer(refused, RunDir(tmp_path / "run"), CPU)
+
+
+def test_items_drawn_ahead_are_the_same_and_few() -> None:
+    drawn: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        for number in range(6):
+            drawn.append(number)
+            yield number
+
+    read = ahead(numbers())
+    assert next(read) == 0
+    assert len(drawn) <= 4
+    assert list(read) == [1, 2, 3, 4, 5]
+
+
+def test_an_error_in_the_thread_that_draws_ahead_reaches_who_asks() -> None:
+    def numbers() -> Iterator[int]:
+        yield 1
+        raise DataError("the store is damaged")
+
+    read = ahead(numbers())
+    assert next(read) == 1
+    with pytest.raises(DataError, match="the store is damaged"):
+        next(read)
+
+
+def test_whoever_stops_asking_stops_the_thread() -> None:
+    read = ahead(iter(range(1000)))
+    next(read)
+    before = threading.active_count()
+    read.close()
+    assert threading.active_count() < before

@@ -1,4 +1,5 @@
 import math
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from nmt.model.device import Precision
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
+from nmt.train.loss import logits_of
 from nmt.train.update import Updater, learning_rate, make_optimizer, seed_update
 
 
@@ -155,3 +157,59 @@ def test_adamw_takes_the_step_of_its_paper() -> None:
     first, second = 0.1 * 0.5 / 0.1, 0.02 * 0.25 / 0.02
     expected = 2.0 - 0.01 * 0.1 * 2.0 - 0.01 * first / (math.sqrt(second) + 1e-9)
     assert layer.weight.item() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+def test_a_gradient_that_is_not_finite_changes_neither_weights_nor_optimizer(
+    precision: Precision, optimizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = small_model()
+    updater = Updater(config(optimizer=optimizer, warmup=1), model, precision, CPU)
+    batch = some_batch()
+    assert updater.apply(1, [batch], batch.tokens).applied
+    weights = [parameter.clone() for parameter in model.parameters()]
+    states = deepcopy(updater.optimizer.state_dict()["state"])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "nmt.train.update.logits_of", lambda model, part: logits_of(model, part) * math.inf
+        )
+        assert not updater.apply(2, [batch], batch.tokens).applied
+    for parameter, before in zip(model.parameters(), weights, strict=True):
+        assert torch.equal(parameter, before)
+    for number, state in updater.optimizer.state_dict()["state"].items():
+        for name, value in state.items():
+            assert torch.equal(value, states[number][name])
+    assert updater.apply(3, [batch], batch.tokens).applied
+
+
+def test_where_torchs_compiler_fails_training_goes_on_without_it() -> None:
+    model = small_model()
+    updater = Updater(config(), model, "fp32", CPU)
+    plain = Updater(config(), deepcopy(model), "fp32", CPU)
+    batch = some_batch()
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no C++ compiler\nand a long trace")
+
+    updater._compiles = True
+    updater.working.model.encoder[0].forward = fail  # type: ignore[method-assign,assignment]
+    started = updater.start(1, [batch], batch.tokens)
+    assert started.warnings == [
+        "torch.compile failed (no C++ compiler); training goes on without it"
+    ]
+    assert started.result() == plain.apply(1, [batch], batch.tokens)
+    assert updater.start(2, [batch], batch.tokens).warnings == []
+
+
+def test_without_the_compiler_an_error_is_an_error() -> None:
+    updater = Updater(config(), small_model(), "fp32", CPU)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a mistake")
+
+    updater.working.model.encoder[0].forward = fail  # type: ignore[method-assign,assignment]
+    batch = some_batch()
+    with pytest.raises(RuntimeError, match="a mistake"):
+        updater.start(1, [batch], batch.tokens)

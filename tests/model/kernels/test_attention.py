@@ -69,6 +69,16 @@ def outcome(
     return looked, *torch.autograd.grad(looked, of, arriving.to(looked.dtype))
 
 
+def test_causal_attention_sees_what_the_triangle_shows() -> None:
+    """On the CPU, and by the call that a GPU gets."""
+    q, k, v = whole(parts(sources((N, H, T, T, D))))
+    triangle = bias_of(torch.ones(T, T, dtype=torch.bool).tril(), q.dtype)
+    attend = Attend(0.0)
+    expected = attend(q, k, v, triangle)
+    torch.testing.assert_close(attend(q, k, v, None, is_causal=True), expected)
+    torch.testing.assert_close(attend._fused(q, k, v, None, is_causal=True), expected)
+
+
 def fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 

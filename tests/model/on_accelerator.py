@@ -1,0 +1,167 @@
+"""Updates and steps of search on an accelerator that computes nothing, since most machines have no GPU.
+
+A dummy device of torch stands for the GPU, and its tensors are fake: they have a shape, a type and a device, and no
+values. So every operation on tensors of two devices raises, with its file and line; and so does everything that makes
+the CPU wait for a value, such as `.item()`, `nonzero()` or an index from a list.
+
+The name that makes the device is private to torch. constraints.txt pins the version that these tests were seen to
+work with; there is no public way to have a device without hardware. It has to be made before the first backward pass
+of a process: test_accelerator.py runs this file in a process of its own.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from nmt.config.schema import ModelConfig, TrainConfig
+from nmt.corpus.batching import Batch
+from nmt.model.device import Precision, dtype_of
+from nmt.model.kernels.attention import bias_of
+from nmt.model.transformer import Transformer
+from nmt.model.working_copy import WorkingCopy
+from nmt.train.distributed import World
+from nmt.train.update import Updater
+from nmt.translate.stepper import ModelStepper, PendingPlaceholders
+
+# torch's own copying asks fake tensors where their memory is.
+pytestmark = pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+
+NAME = "gpu"
+PAIRS, S, T, TOKENS = 24, 12, 16, 300
+VARIANTS: list[dict[str, object]] = [
+    {},
+    {"norm": "post", "positions": "learned", "activation": "gelu"},
+    {"tie_embeddings": "all", "activation": "swiglu", "bias": "none"},
+    {"tie_embeddings": "none", "scale": "output", "embedding_norm": True, "output_bias": True},
+]
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: ", ".join(v) or "base")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _device() -> None:
+    _setup_privateuseone_for_python_backend(NAME)
+
+
+@pytest.fixture
+def gpu() -> Iterator[torch.device]:
+    """The device; what is done with its tensors in a test is only checked, not computed."""
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        yield torch.device(NAME)
+
+
+def a_model(gpu: torch.device, **shape: object) -> Transformer:
+    small: dict[str, object] = {"encoder_layers": 1, "decoder_layers": 1}
+    config = ModelConfig.model_validate({**small, **shape})
+    with gpu:
+        return Transformer(config, 32_004, 32_004)
+
+
+def in_dtype(dtype: torch.dtype, build: Callable[[], Transformer]) -> Transformer:
+    """A model whose parameters are all of that type: fake ones cannot be converted."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        return build()
+    finally:
+        torch.set_default_dtype(before)
+
+
+def a_batch(gpu: torch.device, src_is_padded: bool = True) -> Batch:
+    def ids(*shape: int) -> Tensor:
+        return torch.empty(shape, dtype=torch.int64, device=gpu)
+
+    return Batch(ids(PAIRS, S), ids(PAIRS, T), ids(PAIRS, T), ids(TOKENS), src_is_padded)
+
+
+def updates(gpu: torch.device, model: Transformer, precision: Precision, **train: object) -> None:
+    """Two updates of two batches each: the second one finds the optimizer's state."""
+    config = TrainConfig.model_validate(train)
+    updater = Updater(config, model, precision, World(0, 1, gpu))
+    for update in (1, 2):
+        batches = [a_batch(gpu), a_batch(gpu, src_is_padded=False)]
+        updater.start(update, batches, 2 * TOKENS)
+    assert all(parameter.device.type == NAME for parameter in model.parameters())
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
+@every_variant
+def test_an_update_stays_on_the_device_and_waits_for_nothing(
+    gpu: torch.device, variant: dict[str, object], precision: Precision
+) -> None:
+    updates(gpu, a_model(gpu, **variant), precision)
+
+
+@pytest.mark.parametrize("settings", [{"optimizer": "adam"}, {"clip_norm": 0}])
+def test_so_it_is_with_other_settings(gpu: torch.device, settings: dict[str, object]) -> None:
+    updates(gpu, a_model(gpu), "bf16", **settings)
+
+
+def test_so_it_is_with_the_base_model(gpu: torch.device) -> None:
+    updates(gpu, a_model(gpu, encoder_layers=6, decoder_layers=6), "bf16")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("beams", [1, 5])
+@every_variant
+def test_steps_of_decoding_stay_on_the_device_and_wait_for_nothing(
+    gpu: torch.device, variant: dict[str, object], beams: int, precision: Precision
+) -> None:
+    model = in_dtype(dtype_of(precision), lambda: a_model(gpu, **variant)).eval()
+    sentences = 6
+    rows = sentences * beams
+
+    def ids(count: int) -> Tensor:
+        return torch.empty(count, dtype=torch.int64, device=gpu)
+
+    with torch.inference_mode():
+        cache = model.encode(torch.empty(sentences, S, dtype=torch.int64, device=gpu))
+        cache.reserve(beams)
+        owed = torch.empty(rows, 3, dtype=torch.bool, device=gpu)
+        stepper = ModelStepper(model, cache, ids(4), PendingPlaceholders(ids(3), owed))
+        for _ in range(3):
+            logits = stepper.step(ids(rows))
+            stepper.select(ids(rows))
+    assert logits.shape == (rows, 32_004)
+    assert logits.device.type == NAME
+
+
+def test_a_bias_lies_in_memory_as_the_kernels_of_a_gpu_want_it(gpu: torch.device) -> None:
+    """They copy one whose rows do not begin at multiples of 8 values."""
+    bias = bias_of(torch.empty(PAIRS, 1, 1, 13, dtype=torch.bool, device=gpu), torch.bfloat16)
+    assert bias.shape == (PAIRS, 1, 1, 13)
+    assert all(stride % 8 == 0 for stride in bias.stride()[:-1])
+
+
+def test_the_output_has_rows_as_the_matrix_units_of_a_gpu_want_them(gpu: torch.device) -> None:
+    working = WorkingCopy(a_model(gpu), torch.bfloat16)
+    assert working.model.output.weight.shape == (32_064, 512)
+
+
+def from_a_list(logits: Tensor) -> None:
+    logits[:, [3]]
+
+
+def with_a_tensor_of_the_cpu(logits: Tensor) -> None:
+    logits + torch.zeros(32_004)
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (lambda logits: logits.sum().item(), DataDependentOutputException),
+        (lambda logits: logits.nonzero(), Exception),
+        (from_a_list, Exception),
+        (with_a_tensor_of_the_cpu, Exception),
+    ],
+    ids=["item", "nonzero", "an index from a list", "a tensor of the CPU"],
+)
+def test_the_device_notices_what_waits_or_is_elsewhere(
+    gpu: torch.device, fault: Callable[[Tensor], object], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        fault(torch.empty(5, 32_004, device=gpu))
