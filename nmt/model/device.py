@@ -7,7 +7,8 @@ import torch
 from nmt.errors import ConfigError
 
 Precision = Literal["fp32", "bf16", "fp16"]
-_LOGITS_AT_ONCE = 2**18  # what fits the cache of a CPU's core
+_LOGITS_OF_CPU = 2**18  # what fits the cache of a core
+_LOGITS_OF_GPU = 2**26  # 256 MB in float32: enough work for one kernel
 _DTYPES: dict[str, torch.dtype] = {
     "fp32": torch.float32,
     "bf16": torch.bfloat16,
@@ -85,7 +86,6 @@ def wide(dtype: torch.dtype) -> torch.dtype:
 
 
 def rows_at_once(logits: torch.Tensor) -> int:
-    """How many rows of logits [n,V] to work on at a time: on a CPU what fits a core's cache."""
-    if logits.device.type != "cpu":
-        return len(logits)
-    return max(1, _LOGITS_AT_ONCE // logits.shape[1])
+    """How many rows of logits [n,V] to work on at a time."""
+    at_once = _LOGITS_OF_CPU if logits.device.type == "cpu" else _LOGITS_OF_GPU
+    return max(1, at_once // logits.shape[1])

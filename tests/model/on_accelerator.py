@@ -31,7 +31,7 @@ from nmt.translate.stepper import ModelStepper, PendingPlaceholders
 pytestmark = pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
 
 NAME = "gpu"
-PAIRS, S, T, TOKENS = 24, 12, 16, 300
+PAIRS, S, T, TOKENS = 24, 12, 16, 3000
 VARIANTS: list[dict[str, object]] = [
     {},
     {"norm": "post", "positions": "learned", "activation": "gelu"},
