@@ -1,13 +1,17 @@
 """Where the arithmetic happens, and in which precision."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, cast
 
 import torch
 
-from nmt.errors import ConfigError
+from nmt.errors import ConfigError, UserError
 
 Precision = Literal["fp32", "bf16", "fp16"]
 _LOGITS_AT_ONCE = 2**18  # what fits the cache of a CPU's core
+# torch has an error class of its own for GPUs only. On CPUs the message holds one of these.
+_SIGNS_OF_NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 _DTYPES: dict[str, torch.dtype] = {
     "fp32": torch.float32,
     "bf16": torch.bfloat16,
@@ -89,3 +93,21 @@ def rows_at_once(logits: torch.Tensor) -> int:
     if logits.device.type != "cpu":
         return len(logits)
     return max(1, _LOGITS_AT_ONCE // logits.shape[1])
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether torch raised this error because there was not enough memory."""
+    if isinstance(error, torch.OutOfMemoryError):
+        return True
+    return any(sign in str(error) for sign in _SIGNS_OF_NO_MEMORY)
+
+
+@contextmanager
+def within_memory(what: str, fix: str) -> Iterator[None]:
+    """Say in one line that `what` does not fit in memory, and the fix. Raises UserError."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise UserError(f"{what} does not fit in memory; {fix}, or free some memory") from None

@@ -14,11 +14,11 @@ from torch import nn
 
 from nmt.config.schema import TrainConfig
 from nmt.corpus.batching import Batch
-from nmt.model.device import Precision, dtype_of
+from nmt.model.device import Precision, dtype_of, is_out_of_memory
 from nmt.model.transformer import Transformer
 from nmt.train.distributed import World
 from nmt.train.loss import cross_entropy, logits_of
-from nmt.train.splitting import Splitter, is_out_of_memory
+from nmt.train.splitting import Splitter
 
 
 @dataclass(frozen=True)
