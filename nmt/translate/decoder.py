@@ -19,7 +19,7 @@ from torch import Tensor
 
 from nmt.config.schema import SearchConfig
 from nmt.corpus.batching import pad
-from nmt.errors import Say, UserError
+from nmt.errors import Say, UserError, print_nothing
 from nmt.model.device import Precision, dtype_of, is_out_of_memory
 from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
@@ -34,10 +34,6 @@ from nmt.translate.stepper import ModelStepper, PendingPlaceholders
 _WIDTH_MULTIPLE = 4
 # Source tokens. A batch is not made smaller than this only to give another thread work.
 _WORTH_A_THREAD = 500
-
-
-def _ignore(_warning: str) -> None:
-    pass
 
 
 class Source(NamedTuple):
@@ -56,7 +52,7 @@ class Decoder:
         src: Side,
         tgt: Side,
         precision: Precision,
-        warn: Say = _ignore,
+        warn: Say = print_nothing,
     ) -> None:
         """`warn` is told once if a batch does not fit in memory."""
         self.model = _cast(model, dtype_of(precision))
@@ -217,6 +213,7 @@ def _pool(workers: int, threads_each: int) -> Iterator[ThreadPoolExecutor]:
     have_begun = Barrier(workers + 1)
 
     def begin() -> None:
+        torch.get_num_threads()  # at its first question a thread takes over what is set by then
         torch.set_num_threads(threads_each)
         have_begun.wait()
 
