@@ -45,21 +45,26 @@ class World:
         """Whether this process writes and prints."""
         return self.rank == 0
 
-    def sum_gradients(self, model: nn.Module) -> None:
-        """Replace every gradient by its sum over all ranks, in one exchange. The program does not wait for a GPU."""
+    def sum_gradients(self, model: nn.Module, loss: Tensor) -> Tensor:
+        """Replace every gradient by its sum over all ranks; give the sum of the loss. One exchange.
+
+        The program does not wait for a GPU.
+        """
         if self.size == 1:
-            return
-        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+            return loss
+        summed = [p.grad for p in model.parameters() if p.grad is not None]
+        summed.append(loss)
         with within_memory(
             "a copy of the gradient, to sum over all processes,", "take a smaller model"
         ):
-            flat = torch.cat([gradient.flatten() for gradient in gradients])
+            flat = torch.cat([tensor.flatten() for tensor in summed])
         with _naming_the_lost_process():
             self._meet()
             distributed.all_reduce(flat, group=self.tensors)
-        sums = flat.split([gradient.numel() for gradient in gradients])
-        for gradient, summed in zip(gradients, sums, strict=True):
-            gradient.copy_(summed.view_as(gradient))
+        parts = flat.split([tensor.numel() for tensor in summed])
+        for tensor, part in zip(summed, parts, strict=True):
+            tensor.copy_(part.view_as(tensor))
+        return loss
 
     def sum(self, value: float) -> float:
         """The sum of a number over all ranks."""

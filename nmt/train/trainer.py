@@ -49,7 +49,6 @@ class Trainer:
         # Resume before the data is read: this notices if files have changed.
         self.progress, warnings = resume(self.updater, self.keeper, self.src, self.tgt, world)
         self.reader = Reader(config, run, world, fingerprints)
-        validator = Validator(config, run, self.src, self.tgt, precision)
         self.log = Log(
             run,
             total=config.train.updates,
@@ -57,6 +56,7 @@ class Trainer:
             silent=not world.leads,
             tensorboard=config.train.tensorboard,
         )
+        validator = Validator(config, run, self.src, self.tgt, precision, self.log.say)
         self.judge = Judge(validator, self.log, config.train.early_stop)
         self.reporter = Reporter(config, self.log)
         self.signals = Signals()

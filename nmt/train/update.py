@@ -14,7 +14,7 @@ from torch import nn
 
 from nmt.config.schema import TrainConfig
 from nmt.corpus.batching import Batch
-from nmt.model.device import Precision, dtype_of, is_out_of_memory
+from nmt.model.device import Precision, dtype_of, is_out_of_memory, within_memory
 from nmt.model.transformer import Transformer
 from nmt.train.distributed import World
 from nmt.train.loss import cross_entropy, logits_of
@@ -79,7 +79,7 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
 class Updater:
     """Applies updates to a model.
 
-    Its state is that of the optimizer, that of fp16's loss scaler, and how much fits in memory.
+    Its state is that of the optimizer and that of fp16's loss scaler.
     """
 
     def __init__(
@@ -102,10 +102,10 @@ class Updater:
         """
         loss = self._backward_within_memory(update, batches, total_tokens)
         # Sum before unscaling: what is infinite on one rank is then infinite on all.
-        self.world.sum_gradients(self.model)
+        here = torch.tensor(loss, device=self.world.device)
+        loss = self.world.sum_gradients(self.model, here).item()
         self.scaler.unscale_(self.optimizer)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
-        loss = self.world.sum(loss)
         applied = bool(torch.isfinite(norm)) and math.isfinite(loss)
         self._step(update, applied)
         return Updated(loss, float(norm), total_tokens, applied)
@@ -151,7 +151,8 @@ class Updater:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         if applied or self.scaler.is_enabled():  # the scaler itself skips an infinite gradient
-            self.scaler.step(self.optimizer)
+            with within_memory("the optimizer's state", "take a smaller model"):
+                self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)
 
@@ -165,12 +166,13 @@ class Updater:
         return {
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
-            "room": self.splitter.capacity,  # the key that checkpoints have always had
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Continue from the state that `state()` gave."""
-        self.splitter.capacity = state.get("room")
+        """Continue from the state that `state()` gave.
+
+        How much fits in memory is found out anew: it may be another machine.
+        """
         self.optimizer.load_state_dict(state["optimizer"])
         if self.scaler.is_enabled() and state["scaler"]:
             self.scaler.load_state_dict(state["scaler"])

@@ -161,7 +161,7 @@ def test_only_gradients_and_weights_travel_by_nccl(calls: Calls) -> None:
 
     model = nn.Linear(2, 2, device="meta")
     model(torch.ones(2, device="meta")).sum().backward()
-    gpus.sum_gradients(model)
+    gpus.sum_gradients(model, torch.ones((), device="meta"))
     gpus.share(list(model.parameters()))
     assert calls == [
         ("barrier", "", "gloo"),

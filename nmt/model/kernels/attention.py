@@ -16,7 +16,7 @@ _VECTOR = 16  # float32 values in the largest of vector registers
 
 
 class Attend(nn.Module):
-    """Attention over the keys that `bias` allows; `attention_maps` watches what comes in here."""
+    """Attention over the keys that `bias` allows."""
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
