@@ -10,7 +10,7 @@ import torch
 from nmt import checkpoint
 from nmt.config.schema import Config
 from nmt.errors import Interrupted, UserError
-from nmt.model.device import resolve_precision
+from nmt.model.device import resolve_precision, within_memory
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
@@ -223,6 +223,7 @@ def new_model(config: Config, src: Side, tgt: Side, world: World) -> Transformer
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     initialise(model)
     put_vectors(model, config.model, src.vocab, tgt.vocab)
-    model.to(world.device)
+    with within_memory("the model", "make it smaller"):
+        model.to(world.device)
     world.share(list(checkpoint.parameters_of(model).values()))
     return model

@@ -49,7 +49,7 @@ class OpenSentences:
         count = sum(self._is_open)
         wanted = math.ceil(count / BATCH_MULTIPLE) * BATCH_MULTIPLE
         if count and wanted > 0.75 * len(self):
-            wanted = len(self)
+            return list(range(len(self)))
         open_first = sorted(range(len(self)), key=lambda place: not self._is_open[place])
         return sorted(open_first[:wanted])
 

@@ -25,7 +25,8 @@ B, S, V, LIMIT = 6, 9, 4000, 12
 
 @pytest.fixture(scope="module", autouse=True)
 def _device() -> None:
-    _setup_privateuseone_for_python_backend(NAME)
+    if torch._C._get_privateuse1_backend_name() != NAME:  # a process can have only one, and once
+        _setup_privateuseone_for_python_backend(NAME)
 
 
 @pytest.fixture
