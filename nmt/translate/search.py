@@ -1,4 +1,4 @@
-"""Search for the best target sequence. It knows no model: it sees `step` and `select`.
+"""Search for the best target sequence. It knows no model: it sees a `Stepper`.
 
 Shapes: B sentences still in the batch, K beams, N = B·K rows (the beams of a sentence side by side), V target
 tokens, C candidates, L token positions with BOS and EOS, t tokens so far. A sentence may have at most
