@@ -8,6 +8,10 @@ from collections.abc import Callable
 Say = Callable[[str], None]  # prints a line for people
 
 
+def print_nothing(_line: str) -> None:
+    """A `Say` for those who want no lines."""
+
+
 class UserError(Exception):
     """Something failed for a reason outside this program (a full disk, a diverging loss)."""
 

@@ -19,6 +19,7 @@ _ONLY_FOR = {
     "search.beam_size": "beam",
     "search.temperature": "sample",
     "search.top_k": "sample",
+    "search.seed": "sample",
 }
 
 

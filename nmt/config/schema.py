@@ -230,6 +230,7 @@ class SearchConfig(Section):
     n_best: Positive = 1
     temperature: Annotated[float, Field(ge=1e-30, le=1e30)] = 1.0
     top_k: Count = 0
+    seed: Count | None = None
     no_repeat_ngram: Count = 0
     typography: Literal["off", "keep", "none", "space"] = "keep"
     verify: Literal["off", "flag", "retry"] = "off"
@@ -237,8 +238,8 @@ class SearchConfig(Section):
 
     @model_validator(mode="after")
     def _enough_beams(self) -> Self:
-        if self.method != "beam" and self.n_best > 1:
-            raise ValueError(f"search.n_best={self.n_best} needs search.method=beam")
+        if self.method == "greedy" and self.n_best > 1:
+            raise ValueError(f"search.n_best={self.n_best} needs search.method=beam or sample")
         if self.method == "beam" and self.n_best > self.beam_size:
             raise ValueError(
                 f"search.n_best={self.n_best} is more than search.beam_size={self.beam_size}"

@@ -1,14 +1,18 @@
 """Where the arithmetic happens, and in which precision."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, cast
 
 import torch
 
-from nmt.errors import ConfigError
+from nmt.errors import ConfigError, UserError
 
 Precision = Literal["fp32", "bf16", "fp16"]
 _LOGITS_OF_CPU = 2**18  # what fits the cache of a core
 _LOGITS_OF_GPU = 2**26  # 256 MB in float32: enough work for one kernel
+# torch has an error class of its own for GPUs only. On CPUs the message holds one of these.
+_SIGNS_OF_NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 _DTYPES: dict[str, torch.dtype] = {
     "fp32": torch.float32,
     "bf16": torch.bfloat16,
@@ -42,6 +46,20 @@ def resolve_device(name: str) -> torch.device:
     return device
 
 
+def open_device(name: str) -> torch.device:
+    """The device that `name` means here, ready to be worked on. Raises ConfigError if there is none.
+
+    A GPU becomes the one of this process: otherwise pinned memory and events would take memory of the
+    first GPU for another one's work. Where it multiplies in float32, it may do so in TF32: three
+    digits of a product instead of seven, and several times as fast.
+    """
+    device = resolve_device(name)
+    if device.type == "cuda":
+        torch.cuda.set_device(device.index or 0)
+        torch.set_float32_matmul_precision("high")
+    return device
+
+
 def _fastest() -> str:
     if torch.cuda.is_available():
         return "cuda"
@@ -53,8 +71,8 @@ def _fastest() -> str:
 def resolve_precision(name: str, device: torch.device) -> Precision:
     """The precision that `auto | fp32 | bf16 | fp16` means on a device.
 
-    auto is bf16 where the hardware multiplies in it, else fp32. Raises ConfigError for fp16 without
-    a GPU.
+    auto is bf16 where the hardware multiplies in it; else fp16 on a GPU that does so, as before
+    Ampere; else fp32. Raises ConfigError for fp16 without a GPU.
     """
     if name != "auto" and name not in _DTYPES:
         raise ConfigError(f"precision={name}: no such precision; use auto, fp32, bf16 or fp16")
@@ -64,7 +82,9 @@ def resolve_precision(name: str, device: torch.device) -> Precision:
         )
     if name != "auto":
         return cast(Precision, name)
-    return "bf16" if _multiplies_in_bf16(device) else "fp32"
+    if _multiplies_in_bf16(device):
+        return "bf16"
+    return "fp16" if _multiplies_in_fp16(device) else "fp32"
 
 
 def _multiplies_in_bf16(device: torch.device) -> bool:
@@ -73,6 +93,11 @@ def _multiplies_in_bf16(device: torch.device) -> bool:
     if device.type == "cpu":  # torch has no public question for this before 2.11
         return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
     return False
+
+
+def _multiplies_in_fp16(device: torch.device) -> bool:
+    """Whether this is a GPU with tensor cores: from Volta on."""
+    return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (7, 0)
 
 
 def dtype_of(precision: Precision) -> torch.dtype:
@@ -89,3 +114,21 @@ def rows_at_once(logits: torch.Tensor) -> int:
     """How many rows of logits [n,V] to work on at a time."""
     at_once = _LOGITS_OF_CPU if logits.device.type == "cpu" else _LOGITS_OF_GPU
     return max(1, at_once // logits.shape[1])
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether torch raised this error because there was not enough memory."""
+    if isinstance(error, torch.OutOfMemoryError):
+        return True
+    return any(sign in str(error) for sign in _SIGNS_OF_NO_MEMORY)
+
+
+@contextmanager
+def within_memory(what: str, fix: str) -> Iterator[None]:
+    """Say in one line that `what` does not fit in memory, and the fix. Raises UserError."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise UserError(f"{what} does not fit in memory; {fix}, or free some memory") from None

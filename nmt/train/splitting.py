@@ -5,20 +5,8 @@ Shapes: B pairs, S source and T target positions, n target tokens without paddin
 
 from collections.abc import Iterator
 
-import torch
-
 from nmt.corpus.batching import Batch
 from nmt.errors import UserError
-
-# torch has an error class of its own for GPUs only. On CPUs the message holds one of these.
-_SIGNS = ("out of memory", "not enough memory", "can't allocate memory")
-
-
-def is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether torch raised this error because there was not enough memory."""
-    if isinstance(error, torch.OutOfMemoryError):
-        return True
-    return any(sign in str(error) for sign in _SIGNS)
 
 
 class Splitter:

@@ -10,7 +10,7 @@ import torch
 from nmt import checkpoint
 from nmt.config.schema import Config
 from nmt.errors import Interrupted, UserError
-from nmt.model.device import resolve_precision
+from nmt.model.device import resolve_precision, within_memory
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
@@ -49,7 +49,6 @@ class Trainer:
         # Resume before the data is read: this notices if files have changed.
         self.progress, warnings = resume(self.updater, self.keeper, self.src, self.tgt, world)
         self.reader = Reader(config, run, world, fingerprints)
-        validator = Validator(config, run, self.src, self.tgt, precision)
         self.log = Log(
             run,
             total=config.train.updates,
@@ -57,6 +56,7 @@ class Trainer:
             silent=not world.leads,
             tensorboard=config.train.tensorboard,
         )
+        validator = Validator(config, run, self.src, self.tgt, precision, self.log.say)
         self.judge = Judge(validator, self.log, config.train.early_stop)
         self.reporter = Reporter(config, self.log)
         self._started: Started | None = None  # the newest update, until its result is looked at
@@ -231,6 +231,7 @@ def new_model(config: Config, src: Side, tgt: Side, world: World) -> Transformer
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     initialise(model)
     put_vectors(model, config.model, src.vocab, tgt.vocab)
-    model.to(world.device)
+    with within_memory("the model", "make it smaller"):
+        model.to(world.device)
     world.share(list(checkpoint.parameters_of(model).values()))
     return model

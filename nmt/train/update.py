@@ -17,12 +17,12 @@ from torch import Tensor, nn
 
 from nmt.config.schema import TrainConfig
 from nmt.corpus.batching import Batch
-from nmt.model.device import Precision, dtype_of
+from nmt.model.device import Precision, dtype_of, is_out_of_memory, within_memory
 from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.train.distributed import World
 from nmt.train.loss import cross_entropy, logits_of
-from nmt.train.splitting import Splitter, is_out_of_memory
+from nmt.train.splitting import Splitter
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
 class Updater:
     """Applies updates to a model.
 
-    Its state is that of the optimizer, that of fp16's loss scaler, and how much fits in memory.
+    Its state is that of the optimizer and that of fp16's loss scaler.
     """
 
     def __init__(
@@ -215,12 +215,13 @@ class Updater:
         rate = learning_rate(self.config, self.model.config.d_model, update)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        if self.scaler.is_enabled():
-            self.scaler.step(self.optimizer)
-        else:
-            # As the scaler does: torch's fused optimizers change nothing where `found_inf` is 1.
-            self.optimizer.found_inf = (~is_finite).float()  # type: ignore[attr-defined]
-            self.optimizer.step()
+        with within_memory("the optimizer's state", "take a smaller model"):
+            if self.scaler.is_enabled():
+                self.scaler.step(self.optimizer)
+            else:
+                # As the scaler does: torch's fused optimizers change nothing where `found_inf` is 1.
+                self.optimizer.found_inf = (~is_finite).float()  # type: ignore[attr-defined]
+                self.optimizer.step()
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)
 
@@ -234,12 +235,13 @@ class Updater:
         return {
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
-            "room": self.splitter.capacity,  # the key that checkpoints have always had
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Continue from the state that `state()` gave."""
-        self.splitter.capacity = state.get("room")
+        """Continue from the state that `state()` gave.
+
+        How much fits in memory is found out anew: it may be another machine.
+        """
         self.optimizer.load_state_dict(state["optimizer"])
         if self.scaler.is_enabled() and state["scaler"]:
             self.scaler.load_state_dict(state["scaler"])

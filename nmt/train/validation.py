@@ -8,17 +8,19 @@ import numpy as np
 import torch
 
 from nmt.config.schema import Config
-from nmt.corpus.batching import fitting, load_batch, plan_epoch
+from nmt.corpus.batching import Batch, fitting, load_batch, plan_epoch
 from nmt.corpus.lines import read_lines
 from nmt.corpus.store import ParallelCorpus
+from nmt.errors import Say, print_nothing
 from nmt.evaluate.metrics import values
 from nmt.files import write_text
-from nmt.model.device import Precision, dtype_of
+from nmt.model.device import Precision, dtype_of, is_out_of_memory
 from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.run_dir import RunDir
 from nmt.text.side import Side
 from nmt.train.loss import cross_entropy, logits_of
+from nmt.train.splitting import Splitter
 from nmt.translate.translator import Translator
 
 EXAMPLES = 3
@@ -36,13 +38,22 @@ class Validator:
     """Measures a model on the run's dev split."""
 
     def __init__(
-        self, config: Config, run: RunDir, src: Side, tgt: Side, precision: Precision
+        self,
+        config: Config,
+        run: RunDir,
+        src: Side,
+        tgt: Side,
+        precision: Precision,
+        warn: Say = print_nothing,
     ) -> None:
+        """`warn` is told of batches that do not fit in memory."""
         self.config = config
         self.run = run
         self.src = src
         self.tgt = tgt
         self.precision = precision
+        self.warn = warn
+        self.splitter = Splitter()
         self.corpus = ParallelCorpus(run.store("dev"), (src.fingerprint(), tgt.fingerprint()))
         self.fitting = fitting(self.corpus.lengths, config.model.max_length)
         self.sources = list(read_lines(run.text("dev", src.language)))
@@ -55,7 +66,7 @@ class Validator:
     def measure(self, model: Transformer) -> tuple[dict[str, float], list[str]]:
         """Scores `loss`, `bleu` and `chrf`, and the translations that were scored."""
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
-        translator = Translator(model, self.src, self.tgt, search, self.precision)
+        translator = Translator(model, self.src, self.tgt, search, self.precision, self.warn)
         translations = [translation.text for translation in translator.translate(self.sources)]
         scores = {"loss": self.loss(model)}
         scores.update(values(translations, self.references, ("bleu", "chrf")))
@@ -78,7 +89,8 @@ class Validator:
     def loss(self, model: Transformer) -> float:
         """Mean negative log-likelihood of a target token, in nats, without label smoothing.
 
-        Pairs that are empty or longer than the model are left out. NaN if no pair is left.
+        Pairs that are empty or longer than the model are left out. NaN if no pair is left. Raises
+        UserError if a single pair does not fit in memory.
         """
         working = WorkingCopy(model, dtype_of(self.precision)).model.eval()
         device = next(model.parameters()).device
@@ -88,7 +100,30 @@ class Validator:
         for batch_indices in plan_epoch(lengths, self.config.train.batch_tokens, seed=0, epoch=0):
             indices = self.fitting[batch_indices]
             batch = load_batch(self.corpus, indices, self.config.model.max_length).to(device)
-            logits = logits_of(working, batch)[:, : model.tgt_tokens]
-            total += float(cross_entropy(logits, batch.labels, 0.0))
+            total += self._loss_within_memory(working, batch)
             tokens += batch.tokens
         return total / tokens if tokens else math.nan
+
+    def _loss_within_memory(self, model: Transformer, batch: Batch) -> float:
+        """The loss of a batch, from now on in smaller parts if it does not fit in memory."""
+        while True:
+            loss = self._loss_if_it_fits(model, batch)
+            if loss is not None:
+                return loss
+            if self.splitter.capacity is None:
+                effect = "larger ones are measured in parts"
+                self.warn(f"a batch of dev did not fit in memory; {effect}")
+            self.splitter.halve()
+
+    def _loss_if_it_fits(self, model: Transformer, batch: Batch) -> float | None:
+        """The sum over the tokens of a batch, or None. The error holds tensors until this returns."""
+        total = 0.0
+        try:
+            for part in self.splitter.parts(batch):
+                logits = logits_of(model, part)[:, : model.tgt_tokens]
+                total += float(cross_entropy(logits, part.labels, 0.0))
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            return None
+        return total

@@ -1,22 +1,33 @@
-"""Ids in, the n best sequences out, in order. Shapes: B sentences, S source positions, N rows, P placeholders."""
+"""Ids in, the n best sequences out, in order.
+
+Shapes: B sentences, S source positions, N rows, P placeholders, L target positions.
+"""
 
 import math
+import secrets
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import partial
+from threading import Barrier
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from nmt.config.schema import SearchConfig
 from nmt.corpus.batching import pad
-from nmt.model.device import Precision, dtype_of
+from nmt.errors import Say, UserError, print_nothing
+from nmt.model.device import Precision, dtype_of, is_out_of_memory
 from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side
 from nmt.text.vocab import BOS, PAD, UNK
-from nmt.translate.search import BATCH_MULTIPLE, SEARCHES, NBest
+from nmt.translate.open_sentences import BATCH_MULTIPLE
+from nmt.translate.sampling import uniforms
+from nmt.translate.search import SEARCHES, NBest, sample
 from nmt.translate.stepper import ModelStepper, PendingPlaceholders
 
 # Positions. On a CPU a new shape costs more time than a little padding.
@@ -25,10 +36,25 @@ _WIDTH_MULTIPLE = 4
 _WORTH_A_THREAD = 500
 
 
+class Source(NamedTuple):
+    """A sentence to search for: its ids without EOS and, where tokens are drawn, which sample of it this is."""
+
+    ids: list[int]
+    sample: int = 0
+
+
 class Decoder:
     """A model, and what search has to know about its two vocabularies."""
 
-    def __init__(self, model: Transformer, src: Side, tgt: Side, precision: Precision) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        src: Side,
+        tgt: Side,
+        precision: Precision,
+        warn: Say = print_nothing,
+    ) -> None:
+        """`warn` is told once if a batch does not fit in memory."""
         self.model = _cast(model, dtype_of(precision))
         self.device = next(model.parameters()).device
         # Whether both vocabularies have placeholders for protected spans.
@@ -36,6 +62,9 @@ class Decoder:
         self._src_placeholders = src.vocab.placeholders if self.protects else []
         self._tgt_placeholders = tgt.vocab.placeholders if self.protects else []
         self._forbidden = [PAD, BOS, UNK] if tgt.never_unknown else [PAD, BOS]
+        self._warn = warn
+        # The most that is searched at a time: padded source positions times beams. None: all has fitted.
+        self._capacity: int | None = None
 
     @property
     def longest(self) -> int:
@@ -43,9 +72,28 @@ class Decoder:
         return self.model.config.max_length - 1
 
     def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
-        """Translate sentences, each without EOS and of at most `longest` tokens; in order."""
-        threads = self._threads(search)
-        batches = _batches(sources, search.batch_tokens, threads)
+        """Translate sentences, each without EOS and of at most `longest` tokens; in order.
+
+        Sampling gives n samples of each, the likeliest first. With `search.seed` they are a function of it and
+        the sentence. Raises UserError if one sentence alone does not fit in memory.
+        """
+        if search.effective_method != "sample":
+            return self._decode([Source(ids) for ids in sources], search)
+        if search.seed is None:
+            search = search.model_copy(update={"seed": secrets.randbits(64)})
+        wanted = [Source(ids, number) for ids in sources for number in range(search.n_best)]
+        samples = iter(self._decode(wanted, search))
+        found = []
+        for _ in sources:
+            drawn = [next(samples)[0] for _ in range(search.n_best)]
+            found.append(sorted(drawn, key=lambda hypothesis: -hypothesis.log_prob))
+        return found
+
+    def _decode(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
+        """What search finds for each source, in order."""
+        threads = torch.get_num_threads() if self.device.type == "cpu" else 1
+        lengths = [len(source.ids) for source in sources]
+        batches = _batches(lengths, search.batch_tokens, threads)
         of_batches = [[sources[i] for i in batch] for batch in batches]
         results = self._search_each(of_batches, search, threads)
 
@@ -55,41 +103,82 @@ class Decoder:
                 found[i] = n_best
         return found
 
-    def _threads(self, search: SearchConfig) -> int:
-        """How many batches are searched at a time. Random draws have to come in order."""
-        if self.device.type != "cpu" or search.effective_method == "sample":
-            return 1
-        return torch.get_num_threads()
-
     def _search_each(
-        self, batches: list[list[list[int]]], search: SearchConfig, threads: int
+        self, batches: list[list[Source]], search: SearchConfig, threads: int
     ) -> Iterator[list[NBest]]:
         """Search every batch. On a CPU, several batches at a time use the cores better than one does."""
-        search_batch = partial(self._search, search=search)
+        search_batch = partial(self._search_within_memory, search=search)
         workers = min(threads, len(batches))
         if workers <= 1:
             yield from map(search_batch, batches)
             return
-        threads_each = torch.get_num_threads() // workers
-        with ThreadPoolExecutor(
-            workers, initializer=torch.set_num_threads, initargs=(threads_each,)
-        ) as pool:
+        with _pool(workers, torch.get_num_threads() // workers) as pool:
             yield from pool.map(search_batch, batches)
 
+    # --- memory ---
+
+    def _search_within_memory(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
+        """Search one batch, from now on in smaller parts if it does not fit in memory."""
+        found: list[NBest] = []
+        while len(found) < len(sources):
+            part = sources[len(found) :][: self._rows_that_fit(sources, search)]
+            n_bests = self._search_if_it_fits(part, search)
+            if n_bests is None:
+                self._halve(part, search)
+            else:
+                found += n_bests
+        return found
+
+    def _search_if_it_fits(self, sources: list[Source], search: SearchConfig) -> list[NBest] | None:
+        """What is found, or None. The error holds tensors until this returns."""
+        try:
+            return self._search(sources, search)
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            return None
+
+    def _rows_that_fit(self, sources: list[Source], search: SearchConfig) -> int:
+        """How many sentences of a batch to search at a time."""
+        if self._capacity is None:
+            return len(sources)
+        return max(1, self._capacity // _positions(sources[:1], search))
+
+    def _halve(self, sources: list[Source], search: SearchConfig) -> None:
+        """From now on search at most half as much at a time as these, which did not fit in memory."""
+        if len(sources) == 1:
+            what = f"a sentence of {len(sources[0].ids)} tokens does not fit in memory"
+            fix = "lower search.beam_size or search.max_length, or free some memory"
+            raise UserError(f"{what}; {fix}")
+        if self._capacity is None:
+            effect = "it and later ones are searched in parts"
+            fix = "a lower search.batch_tokens avoids this"
+            self._warn(
+                f"a batch of {len(sources)} sentences did not fit in memory; {effect}; {fix}"
+            )
+        self._capacity = _positions(sources[: len(sources) // 2], search)
+
+    # --- one batch ---
+
     @torch.inference_mode()
-    def _search(self, sources: list[list[int]], search: SearchConfig) -> list[NBest]:
+    def _search(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
         """Search one batch."""
-        limits = torch.tensor([self._limit(len(ids), search) for ids in sources])  # [B]
-        beams = search.beam_size if search.effective_method == "beam" else 1
-        stepper = self._stepper(sources, beams)
-        return SEARCHES[search.effective_method](stepper, limits.to(self.device), search)
+        of_each = [self._limit(len(source.ids), search) for source in sources]
+        limits = torch.tensor(of_each).to(self.device)  # [B]
+        beams = _beams(search)
+        stepper = self._stepper([source.ids for source in sources], limits, beams)
+        if search.effective_method != "sample":
+            return SEARCHES[search.effective_method](stepper, limits, search)
+        assert search.seed is not None  # noqa: S101 - `decode` has put one
+        numbers = [uniforms(search.seed, *source, max(of_each) + 1) for source in sources]
+        return sample(stepper, limits, search, torch.from_numpy(np.stack(numbers)).to(self.device))
 
     def _limit(self, source_tokens: int, search: SearchConfig) -> int:
         """The most tokens of a translation. The 10 let a short source have a long one."""
         by_ratio = int(source_tokens * search.max_ratio) + 10
         return min(by_ratio, self.longest, search.max_length or self.longest)
 
-    def _stepper(self, sources: list[list[int]], beams: int) -> ModelStepper:
+    def _stepper(self, sources: list[list[int]], limits: Tensor, beams: int) -> ModelStepper:
         """A stepper that writes the placeholders of each source, and no others."""
         width = min(_width(max(map(len, sources))), self.model.config.max_length)
         src = pad(sources, width).to(self.device)  # [B,S]
@@ -105,6 +194,7 @@ class Decoder:
         pending = PendingPlaceholders(
             self._tensor(self._tgt_placeholders),
             is_in_source.repeat_interleave(beams, dim=0),  # [N,P]
+            limits.repeat_interleave(beams),  # [N]
         )
         return ModelStepper(self.model, cache, self._tensor(self._forbidden), pending)
 
@@ -112,15 +202,47 @@ class Decoder:
         return torch.tensor(ids, device=self.device)
 
 
-def _batches(sources: Sequence[list[int]], batch_tokens: int, threads: int) -> list[list[int]]:
+@contextmanager
+def _pool(workers: int, threads_each: int) -> Iterator[ThreadPoolExecutor]:
+    """Workers that have so many of torch's threads each.
+
+    torch sets that for the thread that asks and for all that start later, in the whole process. So it is set
+    back as soon as every worker has begun.
+    """
+    threads = torch.get_num_threads()
+    have_begun = Barrier(workers + 1)
+
+    def begin() -> None:
+        torch.get_num_threads()  # at its first question a thread takes over what is set by then
+        torch.set_num_threads(threads_each)
+        have_begun.wait()
+
+    with ThreadPoolExecutor(workers, initializer=begin) as pool:
+        for _ in range(workers):  # a worker starts for each piece of work while none is free
+            pool.submit(int)
+        have_begun.wait()
+        torch.set_num_threads(threads)
+        yield pool
+
+
+def _beams(search: SearchConfig) -> int:
+    return search.beam_size if search.effective_method == "beam" else 1
+
+
+def _positions(sources: list[Source], search: SearchConfig) -> int:
+    """Source positions of all beams of these sentences, the longest first."""
+    return len(sources) * _width(len(sources[0].ids)) * _beams(search)
+
+
+def _batches(lengths: Sequence[int], batch_tokens: int, threads: int) -> list[list[int]]:
     """Group indices, longest first: a batch too large for the memory fails at once and not at the end."""
-    order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
-    tokens_per_thread = sum(map(len, sources)) // threads
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    tokens_per_thread = sum(lengths) // threads
     capacity = min(batch_tokens, max(tokens_per_thread, _WORTH_A_THREAD))  # source tokens
     batches = []
     start = 0
     while start < len(order):
-        longest = len(sources[order[start]])
+        longest = lengths[order[start]]
         size = max(1, capacity // _width(longest))
         if size > BATCH_MULTIPLE:
             size -= size % BATCH_MULTIPLE

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from nmt.checkpoint import best, load_weights, put_weights, read_meta
 from nmt.config.schema import Config
-from nmt.errors import ModelError, Say
-from nmt.model.device import resolve_device, resolve_precision
+from nmt.errors import ModelError, Say, print_nothing
+from nmt.model.device import open_device, resolve_precision, within_memory
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import Side, load_side
@@ -20,27 +20,25 @@ def load_translator(
     run: RunDir,
     device: str = "auto",
     precision: str = "auto",
-    warn: Say | None = None,
+    warn: Say = print_nothing,
 ) -> Translator:
     """The translator of a run's best checkpoint; if that is damaged, of the last whole one, with a warning.
 
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
-    folder, weights = _load_best(run, warn or _ignore)
+    folder, weights = _load_best(run, warn)
     src = load_side(config, run, "src")
     tgt = load_side(config, run, "tgt")
     check_fits(folder, src, tgt)
-    where = resolve_device(device)
+    where = open_device(device)
     with torch.device("meta"):  # shapes only
         shapes = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     put_weights(shapes, weights, folder)  # refuses what does not fit before anything is allocated
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     put_weights(model, weights, folder)
-    return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
-
-
-def _ignore(_warning: str) -> None:
-    pass
+    resolved = resolve_precision(precision, where)
+    with within_memory(f"the model of {folder}", "take another device"):
+        return Translator(model.to(where), src, tgt, config.search, resolved, warn)
 
 
 def _load_best(run: RunDir, warn: Say) -> tuple[Path, dict[str, Tensor]]:

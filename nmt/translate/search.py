@@ -1,8 +1,11 @@
-"""Search for the best target sequence. It knows no model: it sees `step` and `select`.
+"""Search for the best target sequence. It knows no model: it sees a `Stepper`.
 
 Shapes: B sentences still in the batch, K beams, N = B·K rows (the beams of a sentence side by side), V target
 tokens, C candidates, L token positions with BOS and EOS, t tokens so far. A sentence may have at most
 `limits[b]` tokens before EOS. Every hypothesis ends in EOS, and its length counts EOS.
+
+The device is waited for once a step, to read which sentences are done, and twice more where some are, to copy
+their hypotheses; and once at the start, to read the longest limit. A GPU that is ahead never idles for more.
 """
 
 import math
@@ -15,10 +18,12 @@ from torch import Tensor
 
 from nmt.config.schema import SearchConfig
 from nmt.text.vocab import BOS, EOS
+from nmt.translate.open_sentences import OpenSentences, to_device
+from nmt.translate.sampling import draw
 from nmt.translate.top_tokens import TopTokens, top_tokens
 
-# Sentences. On a CPU a new shape costs more time than a few rows that nobody needs.
-BATCH_MULTIPLE = 8
+# Taken from the score of what had to end incomplete: any complete hypothesis comes before it.
+_INCOMPLETE = 1e4
 
 
 class Stepper(Protocol):
@@ -26,6 +31,9 @@ class Stepper(Protocol):
 
     def step(self, last: Tensor) -> Tensor:
         """Take the newest token of each row [N]; give the logits of the next [N,V]."""
+
+    def owing(self) -> Tensor | None:
+        """Which rows, bool [N], lack something if they end now; None: none. They end only at their limit."""
 
     def select(self, rows: Tensor) -> None:
         """Continue with these rows [N'] in this order: K rows of a sentence, or none of it."""
@@ -41,7 +49,8 @@ class Hypothesis:
 
 
 NBest = list[Hypothesis]  # of one sentence, best first
-Choose = Callable[[Tensor], TopTokens]  # logits [N,V] → one token for each row (C = 1)
+# Logits [N,V], the sentence of each row [N] and the length with this token → a token for each row (C = 1).
+Choose = Callable[[Tensor, Tensor, int], TopTokens]
 
 
 def length_penalty(length: float, alpha: float) -> float:
@@ -52,68 +61,25 @@ def length_penalty(length: float, alpha: float) -> float:
 def greedy(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
     """Always take the likeliest token."""
 
-    def likeliest(logits: Tensor) -> TopTokens:
+    def likeliest(logits: Tensor, _sentences: Tensor, _length: int) -> TopTokens:
         return top_tokens(logits, 1)
 
     return _follow_one_path(stepper, limits, config, likeliest)
 
 
-def sample(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
-    """Draw each token at a temperature, from the `top_k` likeliest (0: from all)."""
+def sample(stepper: Stepper, limits: Tensor, config: SearchConfig, uniforms: Tensor) -> list[NBest]:
+    """Draw each token at a temperature, from the `top_k` likeliest (0: from all).
 
-    def draw(logits: Tensor) -> TopTokens:
-        top = top_tokens(logits, config.top_k or logits.shape[1])
-        # The likeliest token stays at 0, so that nothing overflows at a temperature near 0.
-        relative = top.log_probs - top.log_probs[:, :1]
-        probabilities = (relative / config.temperature).softmax(dim=1)
-        drawn = torch.multinomial(probabilities, 1)  # [N,1]
-        return TopTokens(
-            log_probs=top.log_probs.gather(1, drawn),
-            tokens=top.tokens.gather(1, drawn),
-            eos_log_probs=top.eos_log_probs,
-        )
+    `uniforms` [B,L] are evenly distributed over [0,1): they are all the chance there is.
+    """
 
-    return _follow_one_path(stepper, limits, config, draw)
+    def draw_next(logits: Tensor, sentences: Tensor, length: int) -> TopTokens:
+        return draw(logits, uniforms[sentences, length - 1], config.temperature, config.top_k)
+
+    return _follow_one_path(stepper, limits, config, draw_next)
 
 
 # --- what all searches share ---
-
-
-class _Batch:
-    """The sentences still in the batch: open ones, and some closed ones that wait to be dropped."""
-
-    def __init__(self, limits: Tensor) -> None:
-        self.limits = limits  # [B]
-        self.sentences = torch.arange(len(limits), device=limits.device)  # [B]: places in the input
-        self.is_open = torch.ones_like(self.sentences, dtype=torch.bool)  # [B]
-
-    def __len__(self) -> int:
-        return len(self.sentences)
-
-    def close(self, done: Tensor) -> list[int]:
-        """Close those of the open sentences that are `done` [B]; give their places in the batch."""
-        newly_closed = done & self.is_open
-        self.is_open = self.is_open & ~newly_closed
-        return newly_closed.nonzero().squeeze(1).tolist()
-
-    def worth_keeping(self) -> Tensor:
-        """Places in the batch to continue with, in order: the open sentences, and some closed ones.
-
-        To drop the others costs copies, so it is done when a quarter of the batch can leave, and leaves a
-        multiple of `BATCH_MULTIPLE`.
-        """
-        count = int(self.is_open.sum())
-        wanted = math.ceil(count / BATCH_MULTIPLE) * BATCH_MULTIPLE
-        if count and wanted > 0.75 * len(self):
-            wanted = len(self)
-        open_first = (~self.is_open).to(torch.uint8).argsort(stable=True)
-        return open_first[:wanted].sort().values
-
-    def select(self, places: Tensor) -> None:
-        """Continue with these places of the batch."""
-        self.limits = self.limits[places]
-        self.sentences = self.sentences[places]
-        self.is_open = self.is_open[places]
 
 
 def _empty_paths(limits: Tensor, *shape: int) -> Tensor:
@@ -132,8 +98,8 @@ def _forbid_repeats(logits: Tensor, paths: Tensor, size: int) -> None:
     sequences = paths.unfold(1, size, 1)  # [N,t-size+1,size]
     newest = paths[:, None, length - size + 1 :]  # [N,1,size-1]
     is_begun = (sequences[:, :, :-1] == newest).all(dim=2)  # [N,t-size+1]
-    rows, starts = is_begun.nonzero(as_tuple=True)
-    logits[rows, sequences[rows, starts, -1]] = -torch.inf
+    bound = torch.full(is_begun.shape, torch.inf, dtype=logits.dtype, device=logits.device)
+    logits.scatter_reduce_(1, sequences[:, :, -1], bound.masked_fill_(is_begun, -torch.inf), "amin")
 
 
 # --- greedy and sample: one path for each sentence, so that N = B ---
@@ -152,14 +118,17 @@ class _Paths:
         added = torch.where(at_limit, chosen.eos_log_probs, chosen.log_probs[:, 0])
         self.log_probs = self.log_probs + added
 
-    def hypothesis(self, place: int, length: int, alpha: float) -> Hypothesis:
-        """The path at one place of the batch, which has just ended."""
-        log_prob = float(self.log_probs[place])
-        return Hypothesis(
-            ids=self.tokens[place, 1:length].tolist(),
-            log_prob=log_prob,
-            score=log_prob / length_penalty(length, alpha),
-        )
+    def hypotheses(self, places: list[int], length: int, alpha: float) -> list[NBest]:
+        """The paths at these places of the batch, which have just ended."""
+        ended = to_device(places, self.tokens.device)
+        found = []
+        for ids, log_prob in zip(
+            self.tokens[ended, 1:length].tolist(),
+            self.log_probs[ended].tolist(),
+            strict=True,
+        ):
+            found.append([Hypothesis(ids, log_prob, log_prob / length_penalty(length, alpha))])
+        return found
 
     def select(self, places: Tensor) -> None:
         """Continue with these places of the batch."""
@@ -171,26 +140,29 @@ def _follow_one_path(
     stepper: Stepper, limits: Tensor, config: SearchConfig, choose: Choose
 ) -> list[NBest]:
     """Lengthen one path for each sentence by the chosen tokens, until all have reached EOS."""
-    found: list[NBest] = [[] for _ in limits]
-    batch = _Batch(limits)
+    found: list[NBest] = [[] for _ in range(len(limits))]
+    batch = OpenSentences(limits)
     start = torch.zeros(len(limits), device=limits.device)
     paths = _Paths(_empty_paths(limits, len(limits)), start)
     for length in range(1, paths.tokens.shape[1]):
         logits = stepper.step(paths.tokens[:, length - 1])  # [B,V]
         _forbid_repeats(logits, paths.tokens[:, 1:length], config.no_repeat_ngram)
-        paths.extend(choose(logits), length, at_limit=length > batch.limits)
+        chosen = choose(logits, batch.sentences, length)
+        paths.extend(chosen, length, at_limit=length > batch.limits)
 
-        for place in batch.close(paths.tokens[:, length] == EOS):
-            hypothesis = paths.hypothesis(place, length, config.length_penalty)
-            found[int(batch.sentences[place])] = [hypothesis]
+        done = batch.close(paths.tokens[:, length] == EOS)
+        if done:
+            hypotheses = paths.hypotheses(done, length, config.length_penalty)
+            for i, n_best in zip(batch.inputs(done), hypotheses, strict=True):
+                found[i] = n_best
 
-        selected = batch.worth_keeping()
-        if len(selected) == 0:
+        kept = batch.worth_keeping()
+        if not kept:
             break
-        if len(selected) < len(batch):
-            stepper.select(selected)
-            batch.select(selected)
-            paths.select(selected)
+        if len(kept) < len(batch):
+            places = batch.select(kept)
+            stepper.select(places)
+            paths.select(places)
     return found
 
 
@@ -214,15 +186,14 @@ class _Beams:
 class _Finished:
     """The best K hypotheses of each sentence that have reached EOS, in falling order of score."""
 
-    scores: Tensor  # [B,K]; -inf where there is none
+    scores: Tensor  # [B,K]; -inf where there is none; less `_INCOMPLETE` where something is owed
     log_probs: Tensor  # [B,K]
     lengths: Tensor  # [B,K], EOS counted
     paths: Tensor  # [B,K,L]
 
-    def offer(self, log_probs: Tensor, length: int, paths: Tensor, alpha: float) -> None:
+    def offer(self, log_probs: Tensor, scores: Tensor, length: int, paths: Tensor) -> None:
         """Take in candidates [B,C] with paths [B,C,L] that end at `length`; -inf: none."""
         width = self.scores.shape[1]
-        scores = log_probs / length_penalty(length, alpha)
         lengths = torch.full_like(log_probs, length)
         top = torch.cat([self.scores, scores], dim=1).topk(width, dim=1)
         self.scores = top.values
@@ -230,19 +201,21 @@ class _Finished:
         self.lengths = torch.cat([self.lengths, lengths], dim=1).gather(1, top.indices)
         self.paths = _pick(torch.cat([self.paths, paths], dim=1), top.indices)
 
-    def n_best(self, place: int, count: int) -> NBest:
-        """The best hypotheses of the sentence at one place of the batch."""
-        hypotheses = []
-        for path, length, log_prob, score in zip(
-            self.paths[place, :count].tolist(),
-            self.lengths[place, :count].tolist(),
-            self.log_probs[place, :count].tolist(),
-            self.scores[place, :count].tolist(),
-            strict=True,
+    def n_best(self, places: list[int], count: int, alpha: float) -> list[NBest]:
+        """The best hypotheses of the sentences at these places of the batch."""
+        settled = to_device(places, self.paths.device)
+        numbers = torch.stack((self.log_probs, self.lengths), dim=2)[settled, :count]  # [F,n,2]
+        found = []
+        for paths, of_paths in zip(
+            self.paths[settled, :count].tolist(), numbers.tolist(), strict=True
         ):
-            if score > -math.inf:
-                hypotheses.append(Hypothesis(path[1 : int(length)], log_prob, score))
-        return hypotheses
+            hypotheses = []
+            for path, (log_prob, length) in zip(paths, of_paths, strict=True):
+                if log_prob > -math.inf:
+                    score = log_prob / length_penalty(length, alpha)
+                    hypotheses.append(Hypothesis(path[1 : int(length)], log_prob, score))
+            found.append(hypotheses)
+        return found
 
     def select(self, places: Tensor) -> None:
         """Continue with these places of the batch."""
@@ -254,26 +227,26 @@ class _Finished:
 
 def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
     """Keep the K likeliest open hypotheses of each sentence, until its n best are `_settled`."""
-    found: list[NBest] = [[] for _ in limits]
-    batch = _Batch(limits)
+    found: list[NBest] = [[] for _ in range(len(limits))]
+    batch = OpenSentences(limits)
     beams, finished = _start(limits, config.beam_size)
     for length in range(1, beams.paths.shape[2]):
-        logits = stepper.step(beams.paths[:, :, length - 1].flatten())  # [N,V]
-        _forbid_repeats(logits, beams.paths[:, :, 1:length].flatten(0, 1), config.no_repeat_ngram)
-        top = top_tokens(logits, 2 * config.beam_size)
-        rows = _advance(beams, finished, top, length, batch.limits, config.length_penalty)
+        rows = _lengthen(stepper, beams, finished, length, batch.limits, config)
 
-        for place in batch.close(_settled(beams, finished, length, batch.limits, config)):
-            found[int(batch.sentences[place])] = finished.n_best(place, config.n_best)
+        done = batch.close(_settled(beams, finished, length, batch.limits, config))
+        if done:
+            n_bests = finished.n_best(done, config.n_best, config.length_penalty)
+            for i, n_best in zip(batch.inputs(done), n_bests, strict=True):
+                found[i] = n_best
 
-        selected = batch.worth_keeping()
-        if len(selected) == 0:
+        kept = batch.worth_keeping()
+        if not kept:
             break
-        if len(selected) < len(batch):
-            batch.select(selected)
-            beams.select(selected)
-            finished.select(selected)
-            rows = rows[selected]
+        if len(kept) < len(batch):
+            places = batch.select(kept)
+            beams.select(places)
+            finished.select(places)
+            rows = rows[places]
         stepper.select(rows.flatten())
     return found
 
@@ -293,19 +266,46 @@ def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
     return beams, finished
 
 
+def _lengthen(
+    stepper: Stepper,
+    beams: _Beams,
+    finished: _Finished,
+    length: int,
+    limits: Tensor,
+    config: SearchConfig,
+) -> Tensor:
+    """One step of the model and of all beams; gives the rows [B,K] that the new beams come from.
+
+    Nothing in it waits for the device.
+    """
+    logits = stepper.step(beams.paths[:, :, length - 1].flatten())  # [N,V]
+    _forbid_repeats(logits, beams.paths[:, :, 1:length].flatten(0, 1), config.no_repeat_ngram)
+    top = top_tokens(logits, 2 * config.beam_size)
+    return _advance(beams, finished, top, stepper.owing(), length, limits, config.length_penalty)
+
+
 def _advance(
-    beams: _Beams, finished: _Finished, top: TopTokens, length: int, limits: Tensor, alpha: float
+    beams: _Beams,
+    finished: _Finished,
+    top: TopTokens,
+    owing: Tensor | None,
+    length: int,
+    limits: Tensor,
+    alpha: float,
 ) -> Tensor:
     """Lengthen every hypothesis by a token, in place; give the rows [B,K] that the new beams come from.
 
     Of the 2K best candidates at most K end in EOS, so K open ones are left. All 2K are among the 2K best
-    tokens of their own rows.
+    tokens of their own rows. `owing` [N] is the stepper's.
     """
     count, width = beams.log_probs.shape
     at_limit = (length > limits)[:, None]  # [B,1]: these can only end
     candidates = _candidates(beams, top)
     log_probs, origins = _endings(beams, candidates, top, at_limit)
-    finished.offer(log_probs, length, _pick(beams.paths, origins), alpha)
+    scores = log_probs / length_penalty(length, alpha)
+    if owing is not None:
+        scores = scores - _INCOMPLETE * owing.view(count, width).gather(1, origins)
+    finished.offer(log_probs, scores, length, _pick(beams.paths, origins))
 
     still_open = candidates.log_probs.masked_fill(candidates.is_end | at_limit, -math.inf)
     beams.log_probs, chosen = still_open.topk(width, dim=1)  # [B,K]
@@ -383,8 +383,8 @@ def _settled(
     return is_out_of_reach | (has_all & is_beaten)
 
 
+# Without chance; `sample` needs random numbers as well.
 SEARCHES = {
     "greedy": greedy,
     "beam": beam,
-    "sample": sample,
 }

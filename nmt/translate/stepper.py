@@ -7,20 +7,20 @@ from nmt.model.cache import Cache
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import EOS
 
-# Taken from the logit of EOS. It is finite, since a sentence at its limit must be able to end even so.
-_TOO_EARLY = 1e4
-
 
 class PendingPlaceholders:
     """The placeholders that each row still has to write, each once.
 
-    A row does not end before it has written them, and writes no others.
+    A row does not end before it has written them, and writes no others. Only at its limit, where it has to
+    end, are the probabilities those of the model.
     """
 
-    def __init__(self, tokens: Tensor, is_pending: Tensor) -> None:
-        """`tokens` [P] are the placeholders' ids; `is_pending` [N,P] says which of them each row has to write."""
+    def __init__(self, tokens: Tensor, is_pending: Tensor, limits: Tensor) -> None:
+        """Take the ids `tokens` [P], which of them each row has to write, and the rows' `limits` [N] in tokens."""
         self._tokens = tokens
-        self._is_pending = is_pending
+        self._is_pending = is_pending  # [N,P]
+        self._limits = limits
+        self._length = 0  # tokens of each row, with the one that comes next
 
     def enforce(self, logits: Tensor, last: Tensor) -> None:
         """Tick off the newest tokens [N]; change the next logits [N,V] in place.
@@ -28,13 +28,22 @@ class PendingPlaceholders:
         A pending placeholder is at least as likely as EOS, so that it is written where the row would have ended.
         """
         self._is_pending = self._is_pending & (last[:, None] != self._tokens)  # [N,P]
-        raised = torch.maximum(logits[:, self._tokens], logits[:, EOS : EOS + 1])  # [N,P]
-        logits[:, self._tokens] = raised.masked_fill(~self._is_pending, -torch.inf)
-        logits[:, EOS] -= _TOO_EARLY * self._is_pending.any(dim=1)
+        self._length += 1
+        at_limit = self._length > self._limits  # [N]
+        own = logits[:, self._tokens]  # [N,P]
+        raised = torch.maximum(own, logits[:, EOS : EOS + 1])  # a slice: an index would be copied
+        wanted = torch.where(at_limit[:, None], own, raised)
+        logits[:, self._tokens] = wanted.masked_fill(~self._is_pending, -torch.inf)
+        logits[:, EOS].masked_fill_(self.owing() & ~at_limit, -torch.inf)
+
+    def owing(self) -> Tensor:
+        """Which rows still have to write some, bool [N]."""
+        return self._is_pending.any(dim=1)
 
     def select(self, rows: Tensor) -> None:
         """Continue with these rows."""
         self._is_pending = self._is_pending[rows]
+        self._limits = self._limits[rows]
 
 
 class ModelStepper:
@@ -59,6 +68,10 @@ class ModelStepper:
         if self.pending is not None:
             self.pending.enforce(logits, last)
         return logits
+
+    def owing(self) -> Tensor | None:
+        """Which rows still have to write placeholders, bool [N]; None: none has to write any."""
+        return None if self.pending is None else self.pending.owing()
 
     def select(self, rows: Tensor) -> None:
         """Continue with these rows of the cache."""

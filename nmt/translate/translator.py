@@ -13,6 +13,7 @@ import torch
 
 from nmt.checks.faults import Fault, faults, mangled, repetition
 from nmt.config.schema import SearchConfig
+from nmt.errors import Say, print_nothing
 from nmt.model.device import Precision
 from nmt.model.transformer import Transformer
 from nmt.text.normalize import normalize
@@ -34,9 +35,15 @@ class Translator:
     """A model with its two sides and a way of searching."""
 
     def __init__(
-        self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision
+        self,
+        model: Transformer,
+        src: Side,
+        tgt: Side,
+        search: SearchConfig,
+        precision: Precision,
+        warn: Say = print_nothing,
     ) -> None:
-        self.decoder = Decoder(model, src, tgt, precision)
+        self.decoder = Decoder(model, src, tgt, precision, warn)
         self.src = src
         self.tgt = tgt
         self.search = search

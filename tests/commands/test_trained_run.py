@@ -46,6 +46,7 @@ def test_the_last_trained_run_is_found_and_then_the_environment_and_then_the_opt
     [
         (["search.beam_size=5", "search.method=sample"], "add search.method=beam"),
         (["search.beam_size=5", "search.method=greedy"], "add search.method=beam"),
+        (["search.seed=1"], "search.seed=1 has no effect with search.method=beam"),
         (["search.top_k=10"], "search.top_k=10 has no effect with search.method=beam"),
         (["search.temperature=0.5", "search.beam_size=1"], "add search.method=sample"),
     ],

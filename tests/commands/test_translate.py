@@ -97,6 +97,32 @@ def test_json_lines_and_scores_give_the_n_best(trained: RunDir) -> None:
     assert table.split("\n")[1] == "2\t\t\t"
 
 
+def test_a_seed_draws_the_same_samples_for_a_sentence_whatever_else_is_translated(
+    trained: RunDir,
+) -> None:
+    def samples(text: str, seed: int) -> list[dict[str, object]]:
+        settings = ["search.method=sample", f"search.seed={seed}", "search.temperature=3"]
+        done = run_nmt(
+            "translate",
+            "-m",
+            trained.path,
+            "--format",
+            "jsonl",
+            "--n-best",
+            4,
+            *settings,
+            stdin=text,
+        )
+        return [json.loads(line)["n_best"] for line in done.stdout.decode().splitlines()]
+
+    alone = samples("one two.\n", seed=5)
+    assert [samples("three.\none two.\nfour five six.\n", seed=5)[1]] == alone
+    assert samples("one two.\n", seed=6) != alone
+    log_probs = [sample["log_prob"] for sample in alone[0]]
+    assert len(log_probs) > 1
+    assert log_probs == sorted(log_probs, reverse=True)
+
+
 def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(
     trained: RunDir,
 ) -> None:

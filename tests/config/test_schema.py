@@ -40,6 +40,10 @@ def message(tmp_path: Path, text: str, *overrides: str) -> str:
             "train:\n\n  updates: many\n",
             "base.yaml:3: train.updates='many': input should be a valid integer",
         ),
+        (
+            "search: {method: greedy, n_best: 3}\n",
+            "search.n_best=3 needs search.method=beam or sample",
+        ),
         ("search: {beam_size: 2, n_best: 3}\n", "search.n_best=3 is more than search.beam_size=2"),
         ("model:\n  tie_embeddings: all\n", "model.tie_embeddings=all needs shared_vocab=true"),
         ("train: {keep: 2, average: 5}\n", "set train.keep=5"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import ready, tiny_config, train
-from trainings import outcome, settings
+from trainings import settings
 from typer.testing import CliRunner, Result
 
 from nmt import checkpoint
@@ -137,24 +137,84 @@ def test_a_batch_too_large_for_the_memory_is_split_and_gives_the_same_gradient(
     assert max(fitted) == fewest < most
 
 
-def test_the_size_that_fits_is_remembered_also_by_those_who_resume(
+def test_who_resumes_with_more_memory_computes_whole_batches_again(
     corpus: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    straight, config = (
-        tiny_config(corpus, tmp_path / name, "model.dropout=0.1") for name in ("straight", "run")
-    )
+    config = tiny_config(corpus, tmp_path / "run", "model.dropout=0.1")
     with monkeypatch.context() as patch:
-        limit(9, patch)
-        train(straight)
+        fitted = limit(9, patch)
         train(config.model_copy(update={"train": config.train.model_copy(update={"updates": 10})}))
+        assert max(fitted) <= 9
     said = capsys.readouterr().err
     assert "did not fit in memory; larger batches are split at" in said
-    run = train(config)  # with all the memory that it wants
+    fitted = limit(10**6, monkeypatch)  # all the memory that it wants
+    train(config)
     assert "did not fit in memory" not in capsys.readouterr().err
-    assert outcome(run) == outcome(RunDir(tmp_path / "straight"))
+    assert max(fitted) > 9
+
+
+def test_an_optimizer_that_does_not_fit_in_memory_is_one_line_and_leaves_no_checkpoint(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", no_memory)
+    failed = nmt_train(*settings(corpus, tmp_path / "run", "train.save_every=1"))
+    assert failed.exit_code == 1
+    last = failed.stderr.splitlines()[-1]
+    assert last.startswith(
+        "nmt: the optimizer's state does not fit in memory; take a smaller model"
+    )
+    assert RunDir(tmp_path / "run").steps() == []
+
+
+def test_a_validation_too_large_for_the_memory_is_measured_in_parts(
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    config = tiny_config(corpus, tmp_path / "run")
+    trainer = Trainer(config, ready(config), CPU)
+    validator = trainer.judge.validator
+    scores, translations = validator.measure(trainer.model)
+    capsys.readouterr()
+
+    fitted: list[int] = []
+    encode = Transformer.encode
+
+    def limited(self: Transformer, src: torch.Tensor, *others: object) -> object:
+        if len(src) > 3:
+            raise RuntimeError(NO_MEMORY)
+        fitted.append(len(src))
+        return encode(self, src, *others)
+
+    monkeypatch.setattr(Transformer, "encode", limited)
+    scores_in_parts, same_translations = validator.measure(trainer.model)
+    assert scores_in_parts == pytest.approx(scores, rel=1e-6)
+    assert same_translations == translations
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert "sentences did not fit in memory; it and later ones are searched in parts" in said[0]
+    assert "a batch of dev did not fit in memory; larger ones are measured in parts" in said[1]
+
+
+def test_a_pair_of_dev_too_large_for_the_memory_is_one_line(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config(corpus, tmp_path / "run")
+    trainer = Trainer(config, ready(config), CPU)
+
+    def no_memory(*_: object) -> None:
+        raise RuntimeError(NO_MEMORY)
+
+    monkeypatch.setattr(Transformer, "encode", no_memory)
+    with pytest.raises(UserError, match=r"^a single pair of \d+ tokens is too large"):
+        trainer.judge.validator.loss(trainer.model)
 
 
 @pytest.mark.skipif(

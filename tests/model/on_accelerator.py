@@ -122,7 +122,7 @@ def test_steps_of_decoding_stay_on_the_device_and_wait_for_nothing(
         cache = model.encode(torch.empty(sentences, S, dtype=torch.int64, device=gpu))
         cache.reserve(beams)
         owed = torch.empty(rows, 3, dtype=torch.bool, device=gpu)
-        stepper = ModelStepper(model, cache, ids(4), PendingPlaceholders(ids(3), owed))
+        stepper = ModelStepper(model, cache, ids(4), PendingPlaceholders(ids(3), owed, ids(rows)))
         for _ in range(3):
             logits = stepper.step(ids(rows))
             stepper.select(ids(rows))

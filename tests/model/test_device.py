@@ -4,8 +4,15 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.errors import ConfigError
-from nmt.model.device import Precision, dtype_of, resolve_device, resolve_precision
+from nmt.errors import ConfigError, UserError
+from nmt.model.device import (
+    Precision,
+    dtype_of,
+    open_device,
+    resolve_device,
+    resolve_precision,
+    within_memory,
+)
 
 CPU, GPU, APPLE = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 
@@ -20,12 +27,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         gpus: int = 0,
         apple: bool = False,
         gpu_bf16: bool = False,
+        capability: tuple[int, int] = (6, 1),
         amx: bool = False,
         avx: bool = False,
     ) -> None:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: gpu_bf16)
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
         monkeypatch.setattr(torch.backends.mps, "is_available", lambda: apple)
         monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
         monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx)
@@ -77,7 +86,10 @@ def test_a_device_that_is_not_there_is_refused_with_a_way_out(
         ({"amx": True}, CPU, "bf16"),
         ({"avx": True}, CPU, "bf16"),
         ({"gpus": 1, "gpu_bf16": True}, GPU, "bf16"),
-        ({"gpus": 1}, GPU, "fp32"),
+        ({"gpus": 1, "gpu_bf16": True, "capability": (8, 0)}, GPU, "bf16"),
+        ({"gpus": 1, "capability": (7, 5)}, GPU, "fp16"),
+        ({"gpus": 1, "capability": (7, 0)}, GPU, "fp16"),
+        ({"gpus": 1, "capability": (6, 1)}, GPU, "fp32"),
         ({"apple": True}, APPLE, "fp32"),
     ],
 )
@@ -108,3 +120,43 @@ def test_half_precision_needs_a_gpu() -> None:
 )
 def test_a_precision_is_torchs_dtype_of_that_name(precision: Precision, dtype: torch.dtype) -> None:
     assert dtype_of(precision) == dtype
+
+
+@pytest.mark.parametrize(("name", "index"), [("cuda", 0), ("auto", 0), ("cuda:1", 1)])
+def test_a_gpu_that_is_opened_is_the_one_of_the_process_and_may_use_tf32(
+    name: str, index: int, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine(gpus=2)
+    done: list[object] = []
+    monkeypatch.setattr(torch.cuda, "set_device", done.append)
+    monkeypatch.setattr(torch, "set_float32_matmul_precision", done.append)
+    assert open_device(name).type == "cuda"
+    assert done == [index, "high"]
+
+
+def test_on_a_cpu_products_in_float32_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = torch.get_float32_matmul_precision()
+    assert open_device("cpu") == CPU
+    assert torch.get_float32_matmul_precision() == before == "highest"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+        RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes."),
+    ],
+)
+def test_what_does_not_fit_in_memory_is_one_line_with_a_fix(error: RuntimeError) -> None:
+    expected = "the cat does not fit in memory; take a smaller one, or free some memory"
+    with (
+        pytest.raises(UserError, match=f"^{expected}$"),
+        within_memory("the cat", "take a smaller one"),
+    ):
+        raise error
+
+
+def test_other_errors_pass_as_they_are() -> None:
+    with pytest.raises(RuntimeError, match="shape"), within_memory("the cat", "no"):
+        raise RuntimeError("a wrong shape")

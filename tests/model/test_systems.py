@@ -295,6 +295,9 @@ class Table:
     def step(self, last: Tensor) -> Tensor:
         return self.log_probs.expand(len(last), -1)
 
+    def owing(self) -> None:
+        """Nothing is owed."""
+
     def select(self, rows: Tensor) -> None:
         pass
 
@@ -304,7 +307,8 @@ def test_sampling_draws_from_the_top_k_at_the_temperature(tmp_path: Path) -> Non
     assert (search.method, search.temperature, search.top_k) == ("sample", 0.8, 2)
     torch.manual_seed(1)
     probabilities = torch.tensor([0.0, 0.0, 0.0, 0.1, 0.5, 0.3, 0.1])
-    found = sample(Table(probabilities.log()), torch.ones(4000, dtype=torch.long), search)
+    limits = torch.ones(4000, dtype=torch.long)
+    found = sample(Table(probabilities.log()), limits, search, torch.rand(4000, 2))
     drawn = Counter(n_best[0].ids[0] for n_best in found)
     assert set(drawn) == {4, 5}
     powers = [p ** (1 / 0.8) for p in (0.5, 0.3)]

@@ -25,7 +25,7 @@ from nmt.translate.stepper import ModelStepper
 
 Prefix = tuple[int, ...]
 Table = Callable[[Prefix], list[float]]  # a prefix → the log-probability of each next token
-METHODS = sorted(SEARCHES)
+METHODS = [*sorted(SEARCHES), "sample"]
 
 
 class Tables:
@@ -48,6 +48,9 @@ class Tables:
             assert newest == [BOS] * len(self.rows)
         self.begun = True
         return torch.tensor([self.tables[b](prefix) for b, prefix in self.rows])
+
+    def owing(self) -> None:
+        """Nothing is owed."""
 
     def select(self, rows: Tensor) -> None:
         self.rows = [self.rows[row] for row in rows.tolist()]
@@ -75,7 +78,14 @@ def table(seed: int, tokens: int, forbidden: float = 0.0, grid: float = 0.0) -> 
 def search(method: str, tables: list[Table], limits: list[int], **config: object) -> list[NBest]:
     options = SearchConfig.model_validate({"method": method, **config})
     beams = options.beam_size if method == "beam" else 1
-    return SEARCHES[method](Tables(tables, beams), torch.tensor(limits), options)
+    return search_through(Tables(tables, beams), torch.tensor(limits), options)
+
+
+def search_through(stepper: Stepper, limits: Tensor, options: SearchConfig) -> list[NBest]:
+    """Search; what is drawn follows torch's seed."""
+    if options.method == "sample":
+        return sample(stepper, limits, options, torch.rand(len(limits), int(limits.max()) + 1))
+    return SEARCHES[options.method](stepper, limits, options)
 
 
 def log_prob_of(log_probs: Table, ids: list[int]) -> float:
@@ -290,6 +300,9 @@ class Constant:
         assert len(last) == self.rows
         return self.log_probs.expand(self.rows, -1)
 
+    def owing(self) -> None:
+        """Nothing is owed."""
+
     def select(self, rows: Tensor) -> None:
         self.rows = len(rows)
 
@@ -300,7 +313,7 @@ PROBABILITIES = [0.02, 0.08, 0.05, 0.25, 0.1, 0.3, 0.2, 0.0]
 def drawn(count: int, log_probs: Tensor, **config: object) -> list[int]:
     """How often each token came first among `count` draws; EOS: the empty target."""
     options = SearchConfig.model_validate({"method": "sample", **config})
-    found = sample(Constant(log_probs, count), torch.full((count,), 1), options)
+    found = search_through(Constant(log_probs, count), torch.full((count,), 1), options)
     first = torch.tensor([(*n_best[0].ids, EOS)[0] for n_best in found])
     return torch.bincount(first, minlength=log_probs.shape[0]).tolist()
 
@@ -332,7 +345,7 @@ def test_sampling_from_one_or_cold_is_greedy(options: dict[str, float]) -> None:
     assert search("sample", tables, limits, **options) == search("greedy", tables, limits)
 
 
-def test_samples_follow_the_seed_and_are_honest() -> None:
+def test_samples_are_functions_of_their_random_numbers_and_honest() -> None:
     limits = [seed % 8 for seed in range(60)]
     tables = [table(seed, tokens=6) for seed in range(60)]
 
@@ -396,7 +409,7 @@ def model_search(model: Transformer, forbid_unknown: bool, options: SearchConfig
     stepper: Stepper = ModelStepper(
         model, kv, torch.tensor([PAD, BOS, UNK] if forbid_unknown else [PAD, BOS])
     )
-    return SEARCHES[options.method](stepper, torch.tensor(LIMITS), options)
+    return search_through(stepper, torch.tensor(LIMITS), options)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

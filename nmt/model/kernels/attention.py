@@ -17,7 +17,7 @@ _ALIGNMENT = 8  # keys
 
 
 class Attend(nn.Module):
-    """Attention over the keys that `bias` allows; `attention_maps` watches what comes in here."""
+    """Attention over the keys that `bias` allows."""
 
     def __init__(self, dropout: float) -> None:
         super().__init__()

@@ -49,8 +49,57 @@ def test_a_packed_model_computes_what_the_model_does() -> None:
         assert torch.equal(plain, other)
 
 
-def test_where_torch_has_no_such_operators_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.ops, "mkldnn", object())
-    layers = nn.Sequential(nn.Linear(4, 4).bfloat16())
+class Operators:
+    """torch's, in another version: one of them fails, or does something else."""
+
+    def __init__(self, fault: Exception | torch.Tensor, at: str) -> None:
+        self._fault = fault
+        self._at = at
+
+    def _called(self, name: str, weight: torch.Tensor) -> torch.Tensor:
+        if name != self._at:
+            return weight
+        if isinstance(self._fault, Exception):
+            raise self._fault
+        return self._fault
+
+    def _is_mkldnn_bf16_supported(self) -> bool:
+        return True
+
+    def _reorder_linear_weight(self, weight: torch.Tensor) -> torch.Tensor:
+        return self._called("reorder", weight)
+
+    def _linear_pointwise(self, x: torch.Tensor, **_: object) -> torch.Tensor:
+        return self._called("product", x)
+
+
+@pytest.mark.parametrize(
+    "operators",
+    [
+        object(),  # none at all
+        Operators(TypeError("unexpected keyword argument 'algorithm'"), "product"),
+        Operators(RuntimeError("_linear_pointwise() is missing value for argument"), "product"),
+        Operators(NotImplementedError("no such backend"), "product"),
+        Operators(RuntimeError("no such layout"), "reorder"),
+        Operators(torch.zeros(1, 6).bfloat16(), "product"),  # another product
+    ],
+)
+def test_where_torch_has_other_operators_layers_stay_as_they_are(
+    operators: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers = nn.Sequential(nn.Linear(4, 6).bfloat16())
+    x = torch.randn(3, 4).bfloat16()
+    expected = layers(x)
+    monkeypatch.setattr(torch.ops, "mkldnn", operators)
     pack(layers)
     assert "forward" not in vars(layers[0])
+    assert torch.equal(layers(x), expected)
+
+
+@supported
+def test_where_torch_has_the_operators_layers_are_packed() -> None:
+    layers = nn.Sequential(
+        nn.Linear(24, 40).bfloat16(), nn.ReLU(), nn.Linear(40, 8, bias=False).bfloat16()
+    )
+    pack(layers)
+    assert ["forward" in vars(layer) for layer in layers] == [True, False, True]
