@@ -4,6 +4,7 @@
     python scripts/benchmark.py all                                   a quarter of an hour on two cores
     python scripts/benchmark.py train --data ../data/tatoeba          on train.en and train.zh of a folder
     python scripts/benchmark.py translate --model runs/tatoeba        with a trained model
+    python scripts/benchmark.py prepare --pairs 1000000 --pairs 5000000   memory and time as the text grows
     python scripts/benchmark.py all --tiny                            only to see that it works
 
 What is compared takes turns, several rounds of it, so that a busy machine slows both; figures are medians, ratios are
@@ -43,6 +44,9 @@ def main(
         Path | None, typer.Option(help="A run to translate with; without it weights are random.")
     ] = None,
     rounds: Annotated[int, typer.Option(help="How often what is compared takes its turn.")] = 3,
+    pairs: Annotated[
+        list[int] | None, typer.Option(help="Pairs of text to prepare; may be given several times.")
+    ] = None,
     tiny: Annotated[bool, typer.Option(help="Tiny sizes: only to see that it works.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures here as JSON.")
@@ -51,7 +55,7 @@ def main(
     """Measure, and print one table."""
     if part not in (*PARTS, "all"):
         sys.exit(f"benchmark: no part {part!r}; choose from {', '.join(PARTS)}, all")
-    settings = Settings(torch.device(device), data, model, rounds, tiny)
+    settings = Settings(torch.device(device), data, model, rounds, tiny, pairs or [])
     figures: list[Figure] = []
     names = list(PARTS) if part == "all" else [part]
     for name in names:

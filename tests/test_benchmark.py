@@ -25,7 +25,10 @@ def benchmark(*arguments: object) -> "subprocess.CompletedProcess[str]":
             ["train S: plain torch.nn.Transformer, fp32", "train S: nmt, fp32", "train S: padding"],
         ),
         ("translate", ["greedy: nmt, fp32", "beam: nmt, fp32", "translate: first sentence"]),
-        ("prepare", ["prepare + build-vocab: 100 pairs", "a store of 1,000 pairs: opened in"]),
+        (
+            "prepare",
+            ["prepare: 100 pairs", "build-vocab: 1,600 pairs", "a store of 1,000 pairs: opened in"],
+        ),
     ],
 )
 def test_each_part_measures_what_it_says(part: str, figures: list[str], tmp_path: Path) -> None:

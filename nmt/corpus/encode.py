@@ -7,9 +7,9 @@ Shapes: L lines, M tokens in them, K ids that stand for these tokens, V distinct
 
 import hashlib
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -46,13 +46,12 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
         _save_vocabs(config, run, text)
         src, tgt = (load_side(config, run, name) for name in SIDES)
         _write_stores(run, text, src, tgt)
-        src_dev, tgt_dev = text.counts("dev")
-    report = {
-        "fingerprint": _fingerprint(config, run),
-        "pairs": text.pairs,
-        "src": _describe(src.vocab, src_dev),
-        "tgt": _describe(tgt.vocab, tgt_dev),
-    }
+        report = {
+            "fingerprint": _fingerprint(config, run),
+            "pairs": text.pairs,
+            "src": _describe(src.vocab, text.counts("dev", "src")),
+            "tgt": _describe(tgt.vocab, text.counts("dev", "tgt")),
+        }
     write_json(run.vocab_report, report)
     return report
 
@@ -116,13 +115,11 @@ def _reserved(config: Config) -> tuple[str, ...]:
 
 
 def _save_vocabs(config: Config, run: RunDir, text: TokenizedText) -> None:
-    src_counts, tgt_counts = text.counts("train")
-    counts = {"src": src_counts, "tgt": tgt_counts}
     for group in _groups(config):
-        total: Counts = Counter()
+        counts: Counts = Counter()
         for name in group:
-            total += counts[name]
-        vocab = _vocab(config, run, group[0], total)
+            counts.update(text.counts("train", name))
+        vocab = _vocab(config, run, group[0], counts)
         for name in group:
             vocab.save(run.vocab(name))
 
@@ -156,9 +153,14 @@ class _Encoder:
     """Turns numbers of tokens into ids of a vocabulary, several for a token that is spelled."""
 
     def __init__(self, vocab: Vocab, tokens: Iterable[str]) -> None:
-        ids = [vocab.encode([token]) for token in tokens]
-        self._ids = np.fromiter(chain.from_iterable(ids), np.int32)  # of all V tokens, end to end
-        self._counts = np.fromiter(map(len, ids), np.int64)  # [V]
+        ids = array("i")  # of all V tokens, end to end
+        counts = array("i")  # [V]
+        for token in tokens:
+            of_token = vocab.encode([token])
+            ids.extend(of_token)
+            counts.append(len(of_token))
+        self._ids = np.array(ids, np.int32)
+        self._counts = np.array(counts, np.int64)  # [V]
         self._starts = np.cumsum(self._counts) - self._counts  # [V], in self._ids
 
     def __call__(self, numbers: Ids, lengths: Ids) -> tuple[Ids, Ids]:

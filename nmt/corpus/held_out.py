@@ -31,28 +31,33 @@ class HeldOutDraw:
     def __init__(self, sizes: dict[Split, int]) -> None:
         """`sizes`: how many pairs each split should get; the first split draws first."""
         self.sizes = sizes
-        self._entered = 0
         self._capacity = _CANDIDATES_PER_PAIR * sum(sizes.values())
         self._candidates: list[_Candidate] = []  # a heap: the candidate to give up next comes first
+        self._keys: set[int] = set()  # of the candidates
 
     def enter(self, key: int, src_key: int, tgt_key: int) -> None:
-        """Let a pair take part. Of equal pairs only one may enter."""
-        self._entered += 1
+        """Let a pair take part, once however often it comes."""
+        if key in self._keys:
+            return
         candidate = _Candidate(-key, src_key, tgt_key)
         if len(self._candidates) < self._capacity:
             heapq.heappush(self._candidates, candidate)
         elif self._candidates and candidate > self._candidates[0]:
-            heapq.heapreplace(self._candidates, candidate)
+            given_up = heapq.heapreplace(self._candidates, candidate)
+            self._keys.remove(-given_up.rank)
+        else:
+            return
+        self._keys.add(key)
 
-    def drawn(self) -> dict[int, HeldOut]:
-        """The pairs that were drawn, by their keys.
+    def drawn(self, entered: int) -> dict[int, HeldOut]:
+        """The pairs that were drawn, by their keys. `entered` is how many different pairs took part.
 
         No sentence is drawn twice, and no split gets more than its largest share.
         """
         candidates = self._without_shared_sentences()
         drawn: dict[int, HeldOut] = {}
         for split, size in self.sizes.items():
-            count = min(size, self._entered // _PAIRS_PER_HELD_OUT)
+            count = min(size, entered // _PAIRS_PER_HELD_OUT)
             for candidate in islice(candidates, count):
                 key = -candidate.rank
                 drawn[key] = HeldOut(split, candidate.src_key, candidate.tgt_key)

@@ -1,9 +1,10 @@
 """The prepare stage: read, normalise, filter, deduplicate, split, report.
 
 Two passes, both streaming: the first cleans every pair and stages it in a temporary file, the second deals the
-staged pairs out to train, dev and test. Only keys are remembered, under 100 bytes a pair.
+staged pairs out to train, dev and test. Only a key of each pair is remembered: 13 bytes at most.
 """
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,7 @@ from nmt.corpus.held_out import HeldOut, HeldOutDraw
 from nmt.corpus.ledger import DUPLICATE, KEPT, OVERLAP, READ, REPAIRED, Ledger, ledger_line
 from nmt.corpus.lines import open_text, read_lines
 from nmt.corpus.pairs import SentencePair, writing_pairs
+from nmt.corpus.repeats import Flags, first_of_each
 from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
 from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError, UserError
@@ -54,11 +56,13 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
             lines = _clean(sources[split], cleaner.for_held_out(), settings.workers, ledgers[split])
             held_out |= _copy(lines, write[split])
         lines = _clean(sources["train"], cleaner, settings.workers, ledgers["train"])
-        with open_text(staged) as file:
-            for line in _select(lines, held_out, draw, settings.deduplicate, ledgers["train"]):
-                file.write(line + "\n")
+        is_first = first_of_each(_stage(lines, staged, held_out, draw, ledgers["train"]))
+        drawn = draw.drawn(int(is_first.sum()))
+        lines = read_lines(staged)
+        if settings.deduplicate:
+            lines = _without_repeats(lines, is_first, ledgers["train"])
         join = Joiner(settings.augment.joined)
-        dealt = _deal(read_lines(staged), draw.drawn(), held_out, ledgers["train"])
+        dealt = _deal(lines, drawn, held_out, ledgers["train"])
         _write_splits(dealt, sources["train"], join, write, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
@@ -126,28 +130,30 @@ def _copy(lines: Iterable[str], write: Write) -> set[int]:
     return keys
 
 
-def _select(
-    lines: Iterable[str],
-    held_out: set[int],
-    draw: HeldOutDraw,
-    deduplicate: bool,
-    ledgers: Ledgers,
-) -> Iterator[str]:
-    """Drop duplicates and pairs with a held-out sentence; enter the rest in the draw."""
-    seen: set[int] = set()  # keys of pairs
-    for line in lines:
-        pair = head_of(line)
-        outcomes = ledgers[pair.corpus].outcomes
-        is_duplicate = pair.key in seen
-        if pair.src_key in held_out or pair.tgt_key in held_out:
-            outcomes[OVERLAP] += 1
-        elif is_duplicate and deduplicate:
-            outcomes[DUPLICATE] += 1
-        else:
-            if not is_duplicate:
-                seen.add(pair.key)
-                draw.enter(pair.key, pair.src_key, pair.tgt_key)
+def _stage(
+    lines: Iterable[str], staged: Path, held_out: set[int], draw: HeldOutDraw, ledgers: Ledgers
+) -> "array[int]":
+    """Write the pairs without a held-out sentence to `staged`, and enter them in the draw; gives their keys."""
+    keys = array("Q")
+    with open_text(staged) as file:
+        for line in lines:
+            pair = head_of(line)
+            if pair.src_key in held_out or pair.tgt_key in held_out:
+                ledgers[pair.corpus].outcomes[OVERLAP] += 1
+                continue
+            keys.append(pair.key)
+            draw.enter(pair.key, pair.src_key, pair.tgt_key)
+            file.write(line + "\n")
+    return keys
+
+
+def _without_repeats(lines: Iterable[str], is_first: Flags, ledgers: Ledgers) -> Iterator[str]:
+    """Drop every pair that an earlier one equals."""
+    for line, first in zip(lines, is_first, strict=True):
+        if first:
             yield line
+        else:
+            ledgers[head_of(line).corpus].outcomes[DUPLICATE] += 1
 
 
 def _deal(

@@ -10,7 +10,7 @@ Shapes: N pairs in the store, n pairs in a block, S and T ids of a source and of
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ Int32 = npt.NDArray[np.int32]
 Sizes = tuple[int, int]  # of both vocabularies
 
 _BLOCK = 4096  # pairs that are read at a time
+_INT32 = np.dtype(np.int32)
+_INT64 = np.dtype(np.int64)
 _DTYPES: dict[str, type[np.integer]] = {"uint16": np.uint16, "int32": np.int32}
 
 
@@ -71,10 +73,16 @@ class ParallelCorpus:
     @property
     def lengths(self) -> Int32:
         """Count the ids of each sentence, int32 [N, 2]. Raises ModelError if the offsets cannot be true."""
-        lengths = np.diff(self._offsets, axis=0)
-        if self._offsets[0].any() or (len(lengths) and lengths.min() < 0):
+        lengths = np.empty((len(self), 2), _INT32)
+        is_sound = not self._offsets[0].any()
+        for start in range(0, len(self), _BLOCK):
+            offsets = self._offsets[start : start + _BLOCK + 1]  # [n+1, 2]
+            block = np.diff(offsets, axis=0)
+            is_sound = is_sound and block.min() >= 0
+            lengths[start : start + len(block)] = block
+        if not is_sound:
             raise ModelError(f"{self._path}: its sentences overlap; run nmt build-vocab again")
-        return cast(Int32, lengths.astype(np.int32))
+        return lengths
 
     def blocks(self, first: int, last: int) -> Iterator[Block]:
         """The pairs from `first` to before `last`, some at a time."""
@@ -136,14 +144,23 @@ def _write_blocks(part: Path, blocks: Iterable[Block], dtype: type[np.integer]) 
         for block in blocks:
             src.write(block.src.astype(dtype).tobytes())
             tgt.write(block.tgt.astype(dtype).tobytes())
-            lengths.write(block.lengths.astype(np.int32).tobytes())
+            lengths.write(block.lengths.astype(_INT32).tobytes())
 
 
 def _write_offsets(part: Path) -> int:
-    """Sum up the lengths that were written; gives the number of pairs."""
-    lengths = np.fromfile(part / "lengths", np.int32).reshape(-1, 2)  # [N, 2]
-    offsets = np.zeros((len(lengths) + 1, 2), np.int64)  # [N+1, 2]
-    np.cumsum(lengths, axis=0, out=offsets[1:])
-    np.save(part / "offsets.npy", offsets, allow_pickle=False)
-    (part / "lengths").unlink()
-    return len(lengths)
+    """Sum up the lengths that were written, some at a time; gives the number of pairs."""
+    path = part / "lengths"
+    pairs = path.stat().st_size // (2 * _INT32.itemsize)
+    header = {"descr": _INT64.str, "fortran_order": False, "shape": (pairs + 1, 2)}
+    with path.open("rb") as lengths, (part / "offsets.npy").open("wb") as offsets:
+        np.lib.format.write_array_header_1_0(offsets, header)
+        end = np.zeros((1, 2), _INT64)
+        offsets.write(end.tobytes())
+        for start in range(0, pairs, _BLOCK):
+            count = min(_BLOCK, pairs - start)
+            block = np.fromfile(lengths, _INT32, 2 * count).reshape(count, 2)
+            ends = end + np.cumsum(block, axis=0, dtype=_INT64)  # [n, 2]
+            offsets.write(ends.tobytes())
+            end = ends[-1:]
+    path.unlink()
+    return pairs

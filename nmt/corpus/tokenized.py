@@ -44,19 +44,16 @@ class TokenizedText:
             first += self.pairs[earlier]
         return self.corpus.blocks(first, first + self.pairs[split])
 
-    def counts(self, split: Split) -> tuple[Counts, Counts]:
-        """How often each token stands in the sources and in the targets of a split; 0 for those of other splits."""
-        src_numbers, tgt_numbers = self.numbers
-        src_totals = np.zeros(len(src_numbers), np.int64)  # [V]
-        tgt_totals = np.zeros(len(tgt_numbers), np.int64)  # [V]
+    def counts(self, split: Split, name: SideName) -> Counts:
+        """How often each token stands in one side of a split; those that do not are left out."""
+        side = SIDES.index(name)
+        numbers = self.numbers[side]
+        totals = np.zeros(len(numbers), np.int64)  # [V]
         for block in self.blocks(split):
-            src_totals += np.bincount(block.src, minlength=len(src_totals))
-            tgt_totals += np.bincount(block.tgt, minlength=len(tgt_totals))
-        return _named(src_numbers, src_totals), _named(tgt_numbers, tgt_totals)
-
-
-def _named(numbers: Numbers, totals: Ids) -> Counts:
-    return Counter(dict(zip(numbers, totals.tolist(), strict=True)))
+            ids = (block.src, block.tgt)[side]
+            totals += np.bincount(ids, minlength=len(totals))
+        counted = zip(numbers, totals.tolist(), strict=True)
+        return Counter({token: count for token, count in counted if count})
 
 
 class _SideSettings(NamedTuple):

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shutil
 import sys
 import time
 from itertools import repeat
@@ -15,32 +16,34 @@ from bench.results import Figure, Settings, in_own_process, run_measured
 from nmt.corpus.batching import plan_epoch
 from nmt.corpus.store import Block, ParallelCorpus, write_store
 
-_GROWTH = (1, 4, 16)
+_STAGES = ("prepare", "build-vocab")
 
 
 def measure(settings: Settings, folder: Path) -> list[Figure]:
-    """Pairs a second and peak memory of both stages at three sizes; time and memory of a large store."""
-    pairs = 100 if settings.tiny else 20_000
+    """Pairs a second and peak memory of both stages as the text grows; time and memory of a large store."""
+    sizes = sorted(settings.pairs) or [20_000, 80_000, 320_000]
+    if settings.tiny:
+        sizes = [100, 400, 1600]
     figures: list[Figure] = []
-    peaks: list[float] = []
-    for times in _GROWTH:
-        subfolder = folder / str(times)
+    peaks: dict[str, list[float]] = {stage: [] for stage in _STAGES}  # MB
+    for pairs in sizes:
+        subfolder = folder / str(pairs)
         subfolder.mkdir()
-        count = times * pairs
-        seconds, peak = _stages(settings.data, subfolder, count)
-        what = f"prepare + build-vocab: {count:,} pairs"
-        figures.append(Figure(what, count / seconds, "pairs/s"))
-        figures.append(Figure(what, peak, "MB at most"))
-        peaks.append(peak)
-    more_bytes = (peaks[-1] - peaks[0]) * 2**20
-    more_pairs = (_GROWTH[-1] - _GROWTH[0]) * pairs
-    what = "prepare + build-vocab: growth of memory"
-    figures.append(Figure(what, more_bytes / more_pairs, "bytes a pair"))
+        for stage, (seconds, peak) in _stages(settings.data, subfolder, pairs).items():
+            what = f"{stage}: {pairs:,} pairs"
+            figures.append(Figure(what, pairs / seconds, "pairs/s"))
+            figures.append(Figure(what, peak, "MB at most"))
+            peaks[stage].append(peak)
+        shutil.rmtree(subfolder)
+    if len(sizes) > 1:
+        for stage in _STAGES:
+            growth = (peaks[stage][-1] - peaks[stage][0]) * 2**20 / (sizes[-1] - sizes[0])
+            figures.append(Figure(f"{stage}: growth of memory", growth, "bytes a pair"))
     return figures + _store(1_000 if settings.tiny else 10_000_000, folder)
 
 
-def _stages(data: Path | None, folder: Path, pairs: int) -> tuple[float, float]:
-    """Seconds of both commands, and the greatest memory in MB of either, its workers not counted."""
+def _stages(data: Path | None, folder: Path, pairs: int) -> dict[str, tuple[float, float]]:
+    """Seconds of each command, and its greatest memory in MB, its workers not counted."""
     if data is None:
         write_sentences(folder, pairs)
     else:
@@ -53,14 +56,11 @@ def _stages(data: Path | None, folder: Path, pairs: int) -> tuple[float, float]:
     }
     config = folder / "config.yaml"
     config.write_text(json.dumps(settings))  # JSON is YAML too
-    total = 0.0
-    greatest = 0.0
-    for stage in ("prepare", "build-vocab"):
+    measured: dict[str, tuple[float, float]] = {}
+    for stage in _STAGES:
         command = [sys.executable, "-m", "nmt", stage, "--config", str(config)]
-        seconds, peak = run_measured(command)
-        total += seconds
-        greatest = max(greatest, peak)
-    return total, greatest
+        measured[stage] = run_measured(command)
+    return measured
 
 
 def _repeat(data: Path, folder: Path, pairs: int) -> None:

@@ -22,6 +22,7 @@ class Settings:
     model: Path | None
     rounds: int
     tiny: bool
+    pairs: list[int]  # sizes of the text to prepare; none: three small ones
 
 
 @dataclass(frozen=True)

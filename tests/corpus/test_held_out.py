@@ -21,7 +21,7 @@ def draw(entries: list[Entry], sizes: dict[Split, int]) -> dict[int, tuple[str, 
     held_out = HeldOutDraw(sizes)
     for entry in entries:
         held_out.enter(*entry)
-    return {key: tuple(pair) for key, pair in held_out.drawn().items()}
+    return {key: tuple(pair) for key, pair in held_out.drawn(len(set(entries))).items()}
 
 
 @given(ENTRIES, SIZES)
@@ -43,6 +43,15 @@ def test_the_order_in_which_pairs_enter_does_not_matter(
 ) -> None:
     shuffled = chance.sample(entries, len(entries))
     assert draw(shuffled, sizes) == draw(entries, sizes)
+
+
+@given(ENTRIES, SIZES, st.randoms(use_true_random=False))
+def test_a_pair_that_comes_again_changes_nothing(
+    entries: list[Entry], sizes: dict[Split, int], chance: Random
+) -> None:
+    again = entries + chance.choices(entries, k=20) if entries else []
+    chance.shuffle(again)
+    assert draw(again, sizes) == draw(entries, sizes)
 
 
 def test_the_smallest_keys_are_drawn_the_first_split_first() -> None:

@@ -1,5 +1,6 @@
 import json
 import pickle
+import tracemalloc
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -109,6 +110,40 @@ def test_a_store_of_other_vocabularies_is_refused(tmp_path: Path, found: tuple[s
         match="train: encoded with other vocabularies than the run's; run nmt build-vocab",
     ):
         ParallelCorpus(tmp_path / "train", found)
+
+
+def many(pairs: int) -> Iterator[Block]:
+    """Blocks of a thousand pairs; sentence number n has n % 7 and n % 3 ids."""
+    for start in range(0, pairs, 1000):
+        numbers = np.arange(start, min(start + 1000, pairs))
+        lengths = np.stack([numbers % 7, numbers % 3], axis=1)
+        src, tgt = (np.ones(lengths[:, side].sum(), int) for side in range(2))
+        yield Block(src, tgt, lengths)
+
+
+@pytest.mark.parametrize("pairs", [4095, 4096, 4097, 10_000])
+def test_a_store_knows_where_each_of_many_sentences_starts(tmp_path: Path, pairs: int) -> None:
+    lengths = np.concatenate([block.lengths for block in many(pairs)])
+    offsets = np.concatenate([np.zeros((1, 2), np.int64), lengths.cumsum(axis=0)])
+    write_store(tmp_path / "train", many(pairs), (9, 9), PRINTS)
+    assert (tmp_path / "train" / "offsets.npy").read_bytes() == npy(offsets)
+    assert np.array_equal(ParallelCorpus(tmp_path / "train").lengths, lengths)
+
+
+def test_writing_a_store_takes_no_memory_for_a_pair_and_reading_its_lengths_takes_eight_bytes(
+    tmp_path: Path,
+) -> None:
+    pairs = 200_000
+    tracemalloc.start()
+    write_store(tmp_path / "train", many(pairs), (9, 9), PRINTS)
+    to_write = tracemalloc.get_traced_memory()[1]
+    corpus = ParallelCorpus(tmp_path / "train")
+    tracemalloc.reset_peak()
+    lengths = corpus.lengths
+    to_read = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert to_write < 3 * pairs
+    assert to_read - lengths.nbytes < 3 * pairs
 
 
 FILES = ["src.ids", "tgt.ids", "offsets.npy", "meta.json"]

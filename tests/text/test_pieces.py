@@ -1,3 +1,4 @@
+import os
 import random
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from texts import LINES, NASTY
 
 from nmt.errors import ConfigError, ModelError
+from nmt.text import pieces as pieces_module
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SentencePiece, train_sentencepiece
 from nmt.text.tokenizers import load_tokenizer
@@ -51,26 +53,40 @@ def test_sentencepiece_trains_to_the_same_bytes(pieces: SentencePiece) -> None:
     assert train_sentencepiece(LINES, 400) == train_sentencepiece(LINES, 400)
 
 
-def test_two_processes_draw_the_same_lines_of_a_corpus_too_large_to_train_on_all() -> None:
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores are chosen as on Linux")
+def test_a_large_corpus_gives_the_same_bytes_in_every_process_on_any_number_of_cores() -> None:
     chance = random.Random(1)
     lines = ["".join(chance.choices("天地人和上下左右", k=8)) for _ in range(600)]
     code = (
-        "import hashlib, sys; from nmt.text import pieces; pieces.SAMPLED_LINES = 150; "
+        "import hashlib, os, sys; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES]); "
+        "from nmt.text import pieces; pieces.SAMPLED_LINES = 150; "
         "print(hashlib.sha256(pieces.train_sentencepiece(sys.stdin.read().split(), 300)).hexdigest())"
     )
-    command = [sys.executable, "-X", "utf8", "-c", code]
-    hashes = {
-        subprocess.run(
+    hashes = set()
+    for cores in ("1", "2", "None"):
+        command = [sys.executable, "-X", "utf8", "-c", code.replace("CORES", cores)]
+        done = subprocess.run(
             command,
             input="\n".join(lines),
             capture_output=True,
             text=True,
             check=True,
             encoding="utf-8",
-        ).stdout
-        for _ in range(2)
-    }
+        )
+        hashes.add(done.stdout)
     assert len(hashes) == 1
+
+
+def test_a_large_corpus_is_trained_with_a_sample_of_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pieces_module, "SAMPLED_LINES", 300)
+    lines = [f"{'甲' * 5}{i % 10}" for i in range(1000)] + [
+        f"{'乙' * 5}{i % 10}" for i in range(1000)
+    ]
+    listed = SentencePiece(train_sentencepiece(lines, 300)).pieces()
+    assert {"甲", "乙"} <= {piece[-1] for piece in listed}
+    assert train_sentencepiece(lines, 300) == train_sentencepiece(lines, 300)
 
 
 def test_a_vocabulary_too_small_for_the_characters_is_refused_with_the_size_that_would_do() -> None:
