@@ -39,6 +39,10 @@ FAITHFUL = [
     ("She waited 2.5 hours.", "她等了两个半小时。"),
     ("She waited 2 1/2 hours.", "她等了2.5小时。"),
     ("She waited 2½ hours.", "她等了两个半小时。"),
+    ("Add ½ cup of milk.", "加入½杯牛奶。"),
+    ("It has 250 million users.", "它有2½亿用户。"),
+    ("The drive takes an hour and a half.", "车程1.5小时。"),
+    ("It went on for two weeks and a half.", "它持续了2.5周。"),
     ("He pitched 220 2/3 innings.", "他投了220 2/3局。"),
     ("He ran 160 km.", "他跑了160 千米。"),
     ("They ordered 5 dozen eggs.", "他们订了5打鸡蛋。"),
@@ -220,6 +224,19 @@ def test_nothing_is_wrong_with(source: str, translation: str) -> None:
 @pytest.mark.parametrize(("source", "translation", "kind", "detail"), FAULTY)
 def test_it_is_wrong_with(source: str, translation: str, kind: str, detail: str) -> None:
     assert Fault(kind, detail) in faults(source, translation)
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("It is 1,000 miles and 7 days away.", "距离1000英里（约1 600公里）。"),
+        ("It is half a mile and 7 days away.", "距离半英里（约4/5公里）。"),
+    ],
+)
+def test_a_conversion_in_brackets_is_not_invented_where_another_number_is_missing(
+    source: str, translation: str
+) -> None:
+    assert faults(source, translation) == [Fault("number missing", "7")]
 
 
 def test_every_kind_of_fault_has_an_example() -> None:
