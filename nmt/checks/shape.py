@@ -2,10 +2,12 @@
 
 import re
 
+from nmt.text.scripts import HAN
+
 # A word or phrase that begins with a letter, and three more of it: 受伤, 受伤, 受伤, 受伤. Not 谢谢，谢谢.
 _FOUR_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")
 _THREE_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)(?:\W{0,2}\1){2}", re.IGNORECASE)  # ha ha ha
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAS_HAN = re.compile(f"[{HAN}]")
 # A word in small letters: neither a name nor part of an address.
 _SMALL_WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")
 _LONGEST_DETAIL = 40  # characters
@@ -21,7 +23,7 @@ def repeated(source: str, translation: str) -> list[str]:
 
 def copied(source: str, translation: str) -> list[str]:
     """A translation without Chinese, unless the source is so short that it may be a name."""
-    if not translation or _HAN.search(translation):
+    if not translation or _HAS_HAN.search(translation):
         return []
     words = len(_SMALL_WORD.findall(source))
     if words > 2 or (words > 0 and translation == source):

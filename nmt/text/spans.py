@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from nmt.text.english_numbers import english
+from nmt.text.scripts import HAN
 
-HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # a neighbour of these is Chinese; they end a URL
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from nmt.text.scripts import is_traditional
-from nmt.text.spans import CHINESE, HAN, PATTERN
+from nmt.text.scripts import HAN, is_traditional
+from nmt.text.spans import CHINESE, PATTERN
 
 Spacing = Literal["keep", "none", "space"]
 
