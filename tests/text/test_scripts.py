@@ -26,7 +26,8 @@ def test_what_a_han_character_is_stands_in_one_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("這是書。", True), ("这是书。", False), ("著 乾 後", False), ("", False)]
+    ("text", "expected"),
+    [("這是書。", True), ("这是书。", False), ("著 乾 後", False), ("", False)],
 )
 def test_traditional_is_what_has_a_character_that_only_traditional_has(
     text: str, expected: bool
