@@ -176,9 +176,9 @@ class Translator:
         return is_blank or bool(repetition(line, candidate.text) or mangled(line, candidate.text))
 
     def _translation(self, line: str, candidates: list[Candidate]) -> Translation:
-        if not candidates:
-            return Translation(line, ())
-        return Translation(line, tuple(candidates), tuple(self._faults(line, candidates[0])))
+        found = self._faults(line, candidates[0]) if candidates else []
+        verified = self.search.verify != "off"
+        return Translation(line, tuple(candidates), tuple(found), verified)
 
     def _faults(self, line: str, best: Candidate) -> list[Fault]:
         """The faults that are reported."""
