@@ -209,6 +209,13 @@ def lost(source: str, translation: str) -> list[str]:
     return [span for span, count in counts.items() if translation.count(span) < count]
 
 
+def with_letters_for_spans(text: str) -> str:
+    """A text with an X for each part that has to come through byte for byte: what people read."""
+    if _SUSPICIOUS.search(text) is None:
+        return text
+    return _EXACT_SPAN.sub("X", text)
+
+
 def _pattern(numbers: bool) -> re.Pattern[str]:
     return _SPAN_OR_NUMBER if numbers else _SPAN
 
