@@ -2,8 +2,9 @@
 
 The rules are those of GB/T 15834-2011 (punctuation) and of the W3C's Requirements for Chinese Text
 Layout: full-width marks in Chinese context, paired quotation marks, …… and ——, no spaces between
-Han characters or beside full-width marks. Latin phrases, numbers and whatever a machine reads keep
-their own. Nothing but punctuation and spaces changes.
+Han characters or beside full-width marks, no mark twice (but ！！ and ？！, which express something).
+Latin phrases, numbers and whatever a machine reads keep their own. Nothing but punctuation and
+spaces changes.
 """
 
 import re
@@ -38,12 +39,21 @@ _LETTER = re.compile(r"\w")
 _ABBREVIATION = re.compile(
     r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$"
 )
+# A Latin name or word in a list, but neither a variable nor what belongs to the name before it.
+_NAME = r"""(?a:
+    (?! (?: Jr | Sr | Inc | Ltd | Co | Corp | LLC ) \b )
+    (?: [A-Za-z][\w&'’+-]+ | [A-Z] )
+    (?: [ ] [A-Z][\w&'’+-]* ){0,3}
+    (?! [\w&'’+-] )
+)"""
+# What comes after such a list if it is a list in Chinese.
+_LIST_GOES_ON = f"{_GAP}? (?: [和与或及等] | [,，、；] [{HAN}] )"
 # Without any of these there is nothing to repair.
 _SUSPICIOUS = re.compile(
     r"""
     [,;:?!.()"'\s\u3000・•‧–-]
   | (?<!…)…(?!…)
-  | 。{3}
+  | [，、；：。] [，、；：。]
   | <<
   | (?<!—)—(?!—)
     """,
@@ -147,6 +157,14 @@ def _full_width(match: re.Match[str]) -> str:
     return match[1].translate(_FULL_WIDTH)
 
 
+def _full_width_list(match: re.Match[str]) -> str:
+    return match[0].translate(_FULL_WIDTH)
+
+
+def _one_mark(match: re.Match[str]) -> str:
+    return match[1] or match[2]
+
+
 def _full_stop(match: re.Match[str]) -> str:
     """A full stop after a Latin word or a number, unless it belongs to that: `Dr. 王`, `1. 你好`."""
     before = match.string[: match.start()]
@@ -199,7 +217,8 @@ _RULES = (
     _rule(
         ".…",
         rf"""
-        (?<= [{CHINESE}] ) (?: \.{{3,}} | 。{{3,}} | (?<!…)…(?!…) )
+        。{{3,}}
+      | (?<= [{CHINESE}] ) (?: \.{{3,}} | (?<!…)…(?!…) )
       | (?: \.{{3,}} | (?<!…)…(?!…) ) (?= [{_FIRST}] )
         """,
         "……",
@@ -241,10 +260,23 @@ _RULES = (
     _rule(",;:?!", rf"(?<= [{_LAST}{_STOPS}…—] ) {_GAP}* ( [,;:?!]+ )", _full_width),
     # Tom: 你好 → Tom： 你好
     _rule(",;:?!", rf"( [,;:?!]+ ) (?= {_GAP}* [{_FIRST}] )", _full_width),
+    # 包括BBC,CNN和央视 → 包括BBC，CNN和央视; A、B,C → A、B，C
+    _rule(
+        ",;",
+        rf"""
+        (?<! [A-Za-z\d,;.(/=_-] ) {_NAME} (?: [,;] {_NAME} )+ (?= {_LIST_GOES_ON} )
+      | (?<= [、；和与或及] ) {_NAME} [,;] (?= {_NAME} )
+        """,
+        _full_width_list,
+    ),
     # 他走了. → 他走了。
     _rule(".", rf"(?<= [{_LAST}] ) {_GAP}* \. (?! [.A-Za-z\d] )", "。"),
     # 他在 London. 她在 Paris → 他在 London。 她在 Paris
     _rule(".", rf"(?<= [A-Za-z\d%{_WORD}{_SIGN}] ) \. (?= {_GAP}+ [{_FIRST}] )", _full_stop),
+    # 你好。。 → 你好。
+    _rule("，、；。", r"( [，、；] ) \1+ | (?<!。) (。) 。 (?!。)", _one_mark),
+    # 他走了，。 → 他走了。
+    _rule("，、；：", rf"(?<! [{_OPENS}“‘，、；：] ) [，、；：] (?= 。 )", ""),
     # 你去过 Paris? → 你去过 Paris？
     _rule(".?!", r"""(?<! [.?!\s] ) ( \. | [?!]+ ) (?= [\s"”’）]* $ )""", _final_mark),
     # '好'字 → ‘好’字
