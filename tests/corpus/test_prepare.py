@@ -329,8 +329,16 @@ def test_conversion_without_opencc_names_the_extra(
         ),
         ({"path": "IN/bad"}, DataError, "4 pairs read, 0 kept; dropped: "),
         ({"path": "IN/bad"}, DataError, "or relax the rule in the prepare section"),
-        ({"path": "IN/same"}, DataError, "dropped: in_dev_or_test 20; these sentences are also in dev"),
-        ({"path": "IN/same"}, DataError, "or give no dev and test, so that they are drawn from train"),
+        (
+            {"path": "IN/same"},
+            DataError,
+            "dropped: in_dev_or_test 20; these sentences are also in dev",
+        ),
+        (
+            {"path": "IN/same"},
+            DataError,
+            "or give no dev and test, so that they are drawn from train",
+        ),
         (
             {"path": "IN/unequal"},
             DataError,

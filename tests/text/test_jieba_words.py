@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,15 @@ def test_the_words_are_those_that_jieba_finds() -> None:
     "other",
     [
         # another jieba, whose cut does not ask `calc`, or gives it something else
-        {"cut": lambda self, text: [text]},
-        {"cut": lambda self, text: self.calc(text)},
-        {"gen_pfdict": None},
+        {"cut": lambda _self, text: [text], "gen_pfdict": lambda *_: ({"我": 1}, 1)},
+        {"cut": lambda self, text: self.calc(text), "gen_pfdict": lambda *_: ({"我": 1}, 1)},
+        {"gen_pfdict": None},  # what is private may be gone
     ],
 )
 def test_another_jieba_is_refused_by_its_version(
     monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
 ) -> None:
+    monkeypatch.setattr(jieba.Tokenizer, "get_dict_file", lambda _self: BytesIO())
     for name, value in other.items():
         monkeypatch.setattr(jieba.Tokenizer, name, value)
     monkeypatch.setattr(jieba, "__version__", "0.99")
