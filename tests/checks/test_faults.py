@@ -103,6 +103,8 @@ FAITHFUL = [
     ("", ""),
     ("Ha ha ha ha!", "哈哈哈哈！"),
     ("Thank you. Thank you.", "谢谢。谢谢大家。"),
+    ("It says “out of order” here.", "这里写着“out of order”。"),
+    ("Run pip install and restart.", "运行 pip install，然后重启。"),
     ("A crown of sharp, spiky leaves.", "树冠为尖尖,尖尖的叶子。"),
     ("It is monitored 24/7.", "全天候监控。"),
     ("It is monitored 24/7.", "每周7天每天24小时监控。"),
@@ -230,6 +232,7 @@ FAULTY = [
     ("He was hurt.", "受伤, 受伤, 受伤, 受伤。", "repetition", "受伤"),
     ("He was badly hurt again.", "He was badly hurt again.", "copy", "He was badly hurt again."),
     ("He was badly hurt again.", "He was hurt.", "copy", "He was hurt."),
+    ("He was badly hurt again.", "He was badly 又 hurt。", "copy", "He was badly 又 hurt。"),
     (
         "He was badly hurt again in the long war of that year.",
         "他。",
