@@ -53,7 +53,6 @@ _SUSPICIOUS = re.compile(
     r"""
     [,;:?!.()"'\s\u3000・•‧–-]
   | (?<!…)…(?!…)
-  | [，、；：。] [，、；：。]
   | <<
   | (?<!—)—(?!—)
     """,
@@ -104,7 +103,7 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
     """
     if _HAS_HAN.search(text) is None:
         return text
-    if spacing == "keep" and _SUSPICIOUS.search(text) is None:
+    if spacing == "keep" and _SUSPICIOUS.search(text) is None and not _has_double_mark(text):
         return text
     spans: list[str] = []
 
@@ -159,10 +158,6 @@ def _full_width(match: re.Match[str]) -> str:
 
 def _full_width_list(match: re.Match[str]) -> str:
     return match[0].translate(_FULL_WIDTH)
-
-
-def _one_mark(match: re.Match[str]) -> str:
-    return match[1] or match[2]
 
 
 def _full_stop(match: re.Match[str]) -> str:
@@ -273,15 +268,21 @@ _RULES = (
     _rule(".", rf"(?<= [{_LAST}] ) {_GAP}* \. (?! [.A-Za-z\d] )", "。"),
     # 他在 London. 她在 Paris → 他在 London。 她在 Paris
     _rule(".", rf"(?<= [A-Za-z\d%{_WORD}{_SIGN}] ) \. (?= {_GAP}+ [{_FIRST}] )", _full_stop),
-    # 你好。。 → 你好。
-    _rule("，、；。", r"( [，、；] ) \1+ | (?<!。) (。) 。 (?!。)", _one_mark),
-    # 他走了，。 → 他走了。
-    _rule("，、；：", rf"(?<! [{_OPENS}“‘，、；：] ) [，、；：] (?= 。 )", ""),
     # 你去过 Paris? → 你去过 Paris？
     _rule(".?!", r"""(?<! [.?!\s] ) ( \. | [?!]+ ) (?= [\s"”’）]* $ )""", _final_mark),
     # '好'字 → ‘好’字
     _rule("'", rf"(?<! [A-Za-z\d] ) ' ( [^']* [{HAN}] [^']* ) ' (?! [A-Za-z\d] )", r"‘\1’"),
 )
+_DOUBLE_MARK = re.compile(
+    rf"""
+    (?P<first> [，、；] ) (?P=first)+                   # 走吧，，快点
+  | (?<!。) 。 (?= 。 (?!。) )                          # 你好。。
+  | (?<! [{_OPENS}“‘，、；：] ) [，、；：] (?= 。 )       # 他走了，。
+    """,
+    re.VERBOSE,
+)
+# Every double mark has one of these; to look for them is quicker.
+_DOUBLES = ("，，", "、、", "；；", "。。", "，。", "、。", "；。", "：。")
 _NEEDLESS_SPACE = re.compile(
     rf"""
     (?<= [{HAN}] ) {_GAP}+ (?= [{HAN}] )                # 我 喜欢
@@ -313,6 +314,8 @@ def _repair_once(line: str, spacing: Spacing) -> str:
         if not rule.marks.isdisjoint(characters):
             line = rule.pattern.sub(rule.replacement, line)
             characters = _characters(line)
+    if _has_double_mark(line):
+        line = _DOUBLE_MARK.sub(_first_mark, line)
     if '"' in characters:
         line = _paired_quotes(line)
     if not _GAPS.isdisjoint(characters):
@@ -320,6 +323,14 @@ def _repair_once(line: str, spacing: Spacing) -> str:
     if spacing != "keep":
         line = _BETWEEN_SCRIPTS.sub("" if spacing == "none" else " ", line)
     return line
+
+
+def _has_double_mark(line: str) -> bool:
+    return any(double in line for double in _DOUBLES)
+
+
+def _first_mark(match: re.Match[str]) -> str:
+    return match["first"] or ""
 
 
 def _characters(line: str) -> set[str]:
