@@ -6,7 +6,7 @@ A new kind of fault is a function and its line in `CHECKS`.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nmt.checks import numbers, shape
+from nmt.checks import marks, numbers, shape, tags
 from nmt.text import spans
 
 # What finds each kind of fault: it gets source and translation, and gives each thing that is
@@ -15,6 +15,8 @@ CHECKS: dict[str, Callable[[str, str], list[str]]] = {
     "number missing": numbers.missing,
     "number invented": numbers.invented,
     "span mangled": spans.lost,
+    "tag misplaced": tags.misplaced,
+    "stray punctuation": marks.stray,
     "repetition": shape.repeated,
     "copy": shape.copied,
     "too short": shape.too_short,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from nmt.text.chinese_numbers import chinese
 from nmt.text.english_numbers import english
-from nmt.text.numbers import Number, Values
+from nmt.text.numbers import FRACTIONS, Number, Values
 
 Numbers = list[Number]
 
@@ -45,7 +45,7 @@ def invented(source: str, translation: str) -> list[str]:
     return list(_differences(source, translation).invented)
 
 
-_DIGITS = re.compile(r"[\d½¼¾⅓⅔⅛]")
+_DIGITS = re.compile(rf"[\d{FRACTIONS}]")
 
 
 @lru_cache(maxsize=1)  # both kinds of fault ask about the same two lines

@@ -1,13 +1,17 @@
 """What two lines show at a glance: loops, copies of the source, lengths that cannot be right."""
 
 import re
+from collections import Counter
+
+from nmt.text.scripts import HAN
 
 # A word or phrase that begins with a letter, and three more of it: 受伤, 受伤, 受伤, 受伤. Not 谢谢，谢谢.
 _FOUR_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")
 _THREE_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)(?:\W{0,2}\1){2}", re.IGNORECASE)  # ha ha ha
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAS_HAN = re.compile(f"[{HAN}]")
 # A word in small letters: neither a name nor part of an address.
 _SMALL_WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")
+_QUOTED = re.compile(r"""[“"（(《][^“”"（）()《》]*[”"）)》]""")
 _LONGEST_DETAIL = 40  # characters
 
 
@@ -20,13 +24,20 @@ def repeated(source: str, translation: str) -> list[str]:
 
 
 def copied(source: str, translation: str) -> list[str]:
-    """A translation without Chinese, unless the source is so short that it may be a name."""
-    if not translation or _HAN.search(translation):
+    """A translation without Chinese, or with half of the source's words as they were.
+
+    A source so short that it may be a name is let pass, unless nothing of it changed.
+    """
+    words = _SMALL_WORD.findall(source)
+    if not words or not translation:
         return []
-    words = len(_SMALL_WORD.findall(source))
-    if words > 2 or (words > 0 and translation == source):
-        return [_shortened(translation)]
-    return []
+    if _HAS_HAN.search(translation):
+        unquoted = _QUOTED.sub("", translation)  # a title may stay as it is
+        kept = Counter(words) & Counter(_SMALL_WORD.findall(unquoted))
+        is_copy = kept.total() > 2 and 2 * kept.total() >= len(words)
+    else:
+        is_copy = len(words) > 2 or translation == source
+    return [_shortened(translation)] if is_copy else []
 
 
 def too_short(source: str, translation: str) -> list[str]:

@@ -3,6 +3,12 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nmt.corpus.lines import WrittenLine
+
+_STDIN = Path("stdin")  # in messages
 
 
 def say(text: str) -> None:
@@ -25,10 +31,22 @@ def stdin_lines(invalid: str = "error") -> Iterator[str]:
 
     Raises DataError for bytes that are not UTF-8, or for a line without end.
     """
-    from nmt.corpus.lines import bounded_lines, decode_lines
+    from nmt.corpus.lines import decode_lines
 
-    name = Path("stdin")
+    errors = "strict" if invalid == "error" else invalid
+    return decode_lines(_stdin(), _STDIN, errors)
+
+
+def stdin_as_written() -> "Iterator[WrittenLine]":
+    """The lines of stdin with their ends and a byte-order mark. Raises DataError as `stdin_lines` does."""
+    from nmt.corpus.lines import lines_as_written
+
+    return lines_as_written(_stdin(), _STDIN)
+
+
+def _stdin() -> Iterator[bytes]:
+    from nmt.corpus.lines import bounded_lines
+
     # A file object of its own: at exit Python would wait for sys.stdin's lock, which the reading thread holds.
     file = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
-    errors = "strict" if invalid == "error" else invalid
-    return decode_lines(bounded_lines(file, name), name, errors)
+    return bounded_lines(file, _STDIN)

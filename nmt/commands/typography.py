@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from nmt.commands.streams import stdin_lines
+from nmt.commands.streams import stdin_as_written
 
 _FOUND_SOMETHING = 4  # exit code
 
@@ -22,16 +22,16 @@ Spacing = Annotated[
 def typography(check: Check = False, spacing: Spacing = "keep") -> None:
     """Fix the punctuation and spaces of Chinese.
 
-    Reads stdin and writes stdout; --check only lists what to fix.
+    Reads stdin and writes stdout; --check only lists what to fix. Line ends and a byte-order mark stay.
     """
     from nmt.text import typography as rules
 
     found = False
-    for number, line in enumerate(stdin_lines(), start=1):
+    for number, line in enumerate(stdin_as_written(), start=1):
         if not check:
-            sys.stdout.write(rules.repair(line, spacing) + "\n")
+            sys.stdout.write(line.mark + rules.repair(line.text, spacing) + line.end)
             continue
-        for finding in rules.check(line, spacing):
+        for finding in rules.check(line.text, spacing):
             sys.stdout.write(f"{number}:{finding}\n")
             found = True
     if found:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nmt.corpus.pairs import SentencePair
-from nmt.text.scripts import is_traditional
+from nmt.text.scripts import HAN, is_traditional
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,14 @@ class Limits:
 
 Filter = Callable[[SentencePair, Limits], bool]
 
-_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HAN_RUN = re.compile(f"[{_HAN}]+")
+_HAN_RUN = re.compile(f"[{HAN}]+")
 _KANA_OR_HANGUL = re.compile("[\u3041-\u30fa\u30fd-\u30ff\uac00-\ud7a3]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _LETTER = re.compile(r"[^\W\d_]")
 _TOKEN = re.compile(
     rf"""
-    [{_HAN}]          # 茶
-    | [^\W{_HAN}]+    # tea, 42
+    [{HAN}]           # 茶
+    | [^\W{HAN}]+     # tea, 42
     | [^\w\s]         # a punctuation mark
     """,
     re.VERBOSE,

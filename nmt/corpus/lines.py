@@ -10,17 +10,20 @@ import gzip
 import math
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
+from nmt.corpus.encodings import guess
 from nmt.errors import DataError
 
 _BLOCK = 2**14  # bytes of a file that are decoded at a time
 LONGEST_LINE = 2**22  # bytes; split into words, it takes some hundred times as many
 MOST_UNZIPPED = 2**36  # bytes of one .gz: several times the largest open English–Chinese corpus
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = "\ufeff"
+_FIRST_OF_THREE_BYTES = "\u0800"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
 
@@ -62,22 +65,73 @@ def decode_lines(blocks: Iterable[bytes], path: Path, errors: str = "strict") ->
     Raises DataError for bytes that are not UTF-8, unless `errors` makes them something else. UTF-16 is refused
     even where invalid bytes are to be replaced: hardly anything would be left of it.
     """
-    lines_before = 0
-    bytes_before = 0
-    for block in blocks:
-        is_first = bytes_before == 0
-        is_marked = is_first and block.startswith(_BYTE_ORDER_MARK)
-        if is_marked and block == _BYTE_ORDER_MARK:
-            return
+    is_first = True
+    for text in _decoded(blocks, path, errors):
         if is_first:
+            text = text.removeprefix(_BYTE_ORDER_MARK)
+        is_first = False
+        if text:
+            yield from _split(text)
+
+
+class WrittenLine(NamedTuple):
+    """A line with what `decode_lines` drops."""
+
+    mark: str  # the byte-order mark, before a first line
+    text: str
+    end: str  # "\n" or "\r\n"; nothing after a last line
+
+
+def lines_as_written(lines: Iterable[bytes], path: Path) -> Iterator[WrittenLine]:
+    """Decode single lines with their ends. Joined they are the file, byte for byte.
+
+    Raises DataError for bytes that are not UTF-8.
+    """
+    mark = ""
+    for number, line in enumerate(_decoded(lines, path, "strict"), 1):
+        if number == 1 and line.startswith(_BYTE_ORDER_MARK):
+            mark = _BYTE_ORDER_MARK
+        body = line.removeprefix(mark)
+        text = body.removesuffix("\n")
+        if body.endswith("\r\n"):
+            text = text.removesuffix("\r")
+        yield WrittenLine(mark, text, body.removeprefix(text))
+        mark = ""
+
+
+def _decoded(blocks: Iterable[bytes], path: Path, errors: str) -> Iterator[str]:
+    """Decode blocks of whole lines; the first one keeps its byte-order mark."""
+    before = _Before()
+    for block in blocks:
+        if before.size == 0:
             _refuse_utf16(block, path)
         try:
             text = block.decode(errors=errors)
         except UnicodeDecodeError as error:
-            raise _undecodable(path, block, error.start, lines_before, bytes_before) from None
-        lines_before += block.count(b"\n")
-        bytes_before += len(block)
-        yield from _split(text[1:] if is_marked else text)
+            raise _undecodable(path, block, error.start, before) from None
+        before.add(block, text)
+        yield text
+
+
+@dataclass
+class _Before:
+    """What came before a block."""
+
+    lines: int = 0
+    size: int = 0  # bytes
+    is_utf8: bool = False  # rather than ASCII, or something that happens to be valid
+
+    def add(self, block: bytes, text: str) -> None:
+        self.lines += block.count(b"\n")
+        self.size += len(block)
+        if not self.is_utf8:
+            self.is_utf8 = _shows_utf8(text)
+
+
+def _shows_utf8(text: str) -> bool:
+    """Whether a character takes three bytes: hardly any text in another encoding holds such by chance."""
+    text = text.removeprefix(_BYTE_ORDER_MARK)
+    return not text.isascii() and max(text) >= _FIRST_OF_THREE_BYTES
 
 
 def _split(text: str) -> list[str]:
@@ -133,37 +187,60 @@ def _whole_lines(file: IO[bytes], path: Path, most_unzipped: int) -> Iterator[by
 
 
 def _refuse_utf16(first_block: bytes, path: Path) -> None:
-    first_line = first_block.partition(b"\n")[0]
-    if _looks_utf16(first_line):
-        raise _not_utf8(path, 1, 0, first_line)
+    if _shows_utf16(first_block):
+        raise _undecodable(path, first_block, 0, _Before())
 
 
-def _undecodable(
-    path: Path, block: bytes, place: int, lines_before: int, bytes_before: int
-) -> DataError:
-    """The error for a byte of a block, counted from the start of the file."""
-    number = lines_before + block.count(b"\n", 0, place) + 1
-    line_start = block.rfind(b"\n", 0, place) + 1
-    line = block[line_start:].partition(b"\n")[0]
-    return _not_utf8(path, number, bytes_before + place, line)
+def _shows_utf16(start: bytes) -> bool:
+    """Whether a file begins with UTF-16's mark, or has the NULs of Latin letters in its first line."""
+    return start.startswith(_UTF16_MARKS) or _utf16_of_latin(start) is not None
 
 
-def _not_utf8(path: Path, number: int, offset: int, line: bytes) -> DataError:
-    unzipped = ", unzipped" if _is_zipped(path) else ""
-    if number == 1 and line.startswith(_GZIP_MARK):
-        fix = "it is compressed: unzip it, or let its name end in .gz"
-    elif _looks_utf16(line) or b"\0" in line:
-        fix = "it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
-    else:
-        fix = "convert it to UTF-8"
-    return DataError(f"{path}:{number}: not UTF-8 at byte {offset} of the text{unzipped}; {fix}")
-
-
-def _looks_utf16(line: bytes) -> bool:
-    """Whether a line begins with UTF-16's mark, or has NULs at every other place only, as its Latin letters have."""
-    if line.startswith(_UTF16_MARKS):
-        return True
+def _utf16_of_latin(start: bytes) -> str | None:
+    """UTF-16LE or UTF-16BE if a first line has NULs at every other place only, as Latin letters have."""
+    line = start.partition(b"\n")[0]
     even_zeros = line[::2].count(0)
     odd_zeros = line[1::2].count(0)
     fewer, more = sorted((even_zeros, odd_zeros))
-    return fewer == 0 and more >= max(2, len(line) // 4)
+    if fewer > 0 or more < max(2, len(line) // 4):
+        return None
+    return "UTF-16BE" if even_zeros else "UTF-16LE"
+
+
+def _undecodable(path: Path, block: bytes, place: int, before: _Before) -> DataError:
+    """The error for the byte at a place of a block."""
+    number = before.lines + block.count(b"\n", 0, place) + 1
+    offset = before.size + place
+    unzipped = ", unzipped" if _is_zipped(path) else ""
+    advice = _advice(block, place, before)
+    return DataError(f"{path}:{number}: not UTF-8 at byte {offset} of the text{unzipped}; {advice}")
+
+
+def _advice(block: bytes, place: int, before: _Before) -> str:
+    """What to do about a block that cannot be decoded from a place on."""
+    is_start = before.size == 0
+    if is_start and block.startswith(_GZIP_MARK):
+        return "it is compressed: unzip it, or let its name end in .gz"
+    encoding = None if before.is_utf8 else _encoding(block, is_start)
+    if encoding is not None:
+        return f"it looks like {encoding}: convert it with iconv -f {encoding} -t UTF-8"
+    line_start = block.rfind(b"\n", 0, place) + 1
+    if not (before.is_utf8 or _shows_utf8(block[:line_start].decode())):
+        return "convert it to UTF-8"
+    line = block[line_start:].partition(b"\n")[0]
+    encoding = guess(line)
+    if encoding is None:
+        return "the lines before it are UTF-8: repair this line, or leave it out"
+    return (
+        f"the lines before it are UTF-8, and it looks like {encoding}: convert this line, "
+        "or leave it out"
+    )
+
+
+def _encoding(block: bytes, is_start: bool) -> str | None:
+    """The encoding of the whole file, as far as a block shows it."""
+    if is_start and block.startswith(_UTF16_MARKS):
+        return "UTF-16"
+    if is_start and (latin := _utf16_of_latin(block)):
+        return latin
+    return guess(block, is_start)

@@ -34,9 +34,14 @@ def read_pairs(src: Path, tgt: Path, most: int = MOST_UNZIPPED) -> Iterator[Sent
 
 
 def read_tsv(path: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
-    """Give the first two tab-separated columns of each line; further columns are ignored."""
+    """Give the first two tab-separated columns of each line; further columns are ignored.
+
+    A blank line is an empty pair, as it is in two aligned files.
+    """
     for number, line in enumerate(read_lines(path, most), 1):
         columns = line.split("\t", 2)
+        if not line.strip():
+            columns = ["", ""]
         if len(columns) < 2:
             raise DataError(
                 f"{path}:{number}: one column, but source<TAB>target is needed: {_excerpt(line)}"
@@ -47,10 +52,15 @@ def read_tsv(path: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
 def read_jsonl(
     path: Path, most: int = MOST_UNZIPPED, languages: Keys = ("en", "zh")
 ) -> Iterator[SentencePair]:
-    """Give the JSON object of each line, keyed by "src" and "tgt" or by languages; skip blank lines."""
+    """Give the JSON object of each line, keyed by "src" and "tgt" or by languages, perhaps in "translation".
+
+    A blank line is an empty pair, as it is in two aligned files.
+    """
     for number, line in enumerate(read_lines(path, most), 1):
         if line.strip():
             yield _from_json(line, languages, f"{path}:{number}")
+        else:
+            yield SentencePair("", "")
 
 
 @contextmanager
@@ -86,12 +96,12 @@ def _from_json(line: str, languages: Keys, place: str) -> SentencePair:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{place}: not JSON ({error}): {_excerpt(line)}") from None
-    pair = _keyed_by(("src", "tgt"), record) or _keyed_by(languages, record)
+    pair = _pair_of(record, languages)
     if pair is None:
-        src, tgt = languages
+        by_language = '{{"{}": …, "{}": …}}'.format(*languages)
         raise DataError(
-            f'{place}: an object {{"src": …, "tgt": …}} or {{"{src}": …, "{tgt}": …}} '
-            f"with two strings is needed: {_excerpt(line)}"
+            f'{place}: an object {{"src": …, "tgt": …}}, {by_language} '
+            f'or {{"translation": {by_language}}} with two strings is needed: {_excerpt(line)}'
         )
     try:
         "".join(pair).encode()
@@ -100,6 +110,15 @@ def _from_json(line: str, languages: Keys, place: str) -> SentencePair:
         raise DataError(
             f"{place}: {half!r} is half a character; write it in full or leave it out"
         ) from None
+    return pair
+
+
+def _pair_of(record: Any, languages: Keys) -> SentencePair | None:
+    """The pair of a JSON value in any of the forms that are read."""
+    pair = _keyed_by(("src", "tgt"), record) or _keyed_by(languages, record)
+    if pair is None and isinstance(record, dict):
+        # As Hugging Face's data sets have it.
+        return _keyed_by(languages, record.get("translation"))
     return pair
 
 

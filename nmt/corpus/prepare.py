@@ -210,10 +210,19 @@ def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledgers]) -> None:
                 raise DataError(f"{source}: no pairs in it; fill it or leave it out")
     total = Ledger.total(ledgers["train"])
     if total.outcomes[KEPT] == 0:
-        raise DataError(
-            f"no pair is left to train on: {ledger_line(total.entry())}; "
-            "check the corpora's languages and encoding, or relax the rule in the prepare section"
+        counts = ledger_line(total.entry())
+        raise DataError(f"no pair is left to train on: {counts}; {_advice(total)}")
+
+
+def _advice(total: Ledger) -> str:
+    """What to do about the rule that dropped most pairs; in_dev_or_test cannot be relaxed."""
+    most_frequent = next(iter(total.entry()["dropped"]), None)
+    if most_frequent == OVERLAP:
+        return (
+            "these sentences are also in dev or test, which a model must not learn from: "
+            "train on others, or give no dev and test, so that they are drawn from train"
         )
+    return "check the corpora's languages and encoding, or relax the rule in the prepare section"
 
 
 def _report(

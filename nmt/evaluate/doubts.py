@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 from nmt.errors import DataError
 from nmt.evaluate.metrics import Lines, check_counts, count_of_lines
+from nmt.text.scripts import HAN
 
-_HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HAS_HAN = re.compile(f"[{_HAN}]")
+_HAS_HAN = re.compile(f"[{HAN}]")
 # The white space, most often none, between a Han character and another one or Chinese punctuation.
-_GAP = re.compile(f"[{_HAN}](\\s*)(?=[{_HAN}，。、；：？！])")
+_GAP = re.compile(f"[{HAN}](\\s*)(?=[{HAN}，。、；：？！])")
 
 # The share of a line's gaps from which on it is segmented; jieba's words put a space into more than half.
 _SPACED_GAPS = 0.25

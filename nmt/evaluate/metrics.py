@@ -62,10 +62,7 @@ def fold_width(line: str) -> str:
 
 
 class WidthBLEU(BLEU):
-    """BLEU after `fold_width` of hypothesis and reference; the signature says `width:folded`."""
-
-    def _preprocess_segment(self, sent: str) -> str:
-        return super()._preprocess_segment(fold_width(sent))
+    """BLEU of lines that `prepared` has folded; the signature says `width:folded`."""
 
     def get_signature(self) -> Signature:
         """Sacrebleu's signature of BLEU with one item more."""
@@ -81,6 +78,11 @@ METRICS: dict[str, Callable[[], Metric]] = {
     "chrf": CHRF,
     "ter": lambda: TER(normalized=True, asian_support=True),
 }
+
+
+def prepared(name: str, lines: Lines) -> Lines:
+    """The lines as a metric is to see them."""
+    return [fold_width(line) for line in lines] if name == "bleu_width" else lines
 
 
 @dataclass(frozen=True)
@@ -134,9 +136,9 @@ def bootstrap(name: str, systems: Sequence[Lines], references: Lines) -> tuple[l
     of our metrics are "BLEU" there.
     """
     test = PairedTest(
-        [(str(number), lines) for number, lines in enumerate(systems)],
+        [(str(number), prepared(name, lines)) for number, lines in enumerate(systems)],
         {name: new_metric(name)},
-        [references],
+        [prepared(name, references)],
         test_type="bs",
         n_samples=RESAMPLES,
     )
@@ -157,7 +159,13 @@ def new_metric(name: str) -> Metric:
 
 def values(hypotheses: Lines, references: Lines, metrics: Iterable[str]) -> dict[str, float]:
     """Measure without intervals: metric → value; for the many measurements during training."""
-    return {name: new_metric(name).corpus_score(hypotheses, [references]).score for name in metrics}
+    scores: dict[str, float] = {}
+    for name in metrics:
+        found = new_metric(name).corpus_score(
+            prepared(name, hypotheses), [prepared(name, references)]
+        )
+        scores[name] = found.score
+    return scores
 
 
 def check_counts(hypotheses: Lines, references: Lines) -> None:

@@ -13,10 +13,12 @@ from nmt.text.numbers import (
     DIVIDED,
     FIGURES,
     FOLD,
+    FRACTIONS,
     Number,
     Reader,
     Values,
     decade_values,
+    figures_value,
     hour_values,
     ratio,
     read_clock,
@@ -83,7 +85,7 @@ _DECADE = r"""
 """
 _QUOTIENT = f"(?P<bottom> {_NUMERAL} ) 分之 (?P<top> {_NUMERAL} )"  # 三分之二
 _NUMBER = rf"""
-    (?: (?P<number> (?> {FIGURES} ) ) (?! [ ]? {_ROUGHLY} {_UNIT} )
+    (?: (?P<number> (?> {FIGURES} | [{FRACTIONS}] ) ) (?! [ ]? {_ROUGHLY} {_UNIT} )
       | (?P<numeral> {_NUMERAL} )
     )
     (?= (?:                                                    # the 3 of 3到5万
@@ -94,7 +96,7 @@ _NUMBER = rf"""
 """
 _CHINESE = re.compile(
     rf"""
-    (?= [\d{_DIGITS}十百千廿卅半双俩首翻] ) (?:
+    (?= [\d{FRACTIONS}{_DIGITS}十百千廿卅半双俩首翻] ) (?:
         {CLOCK}
       | {DIVIDED}
       | {_WORD}
@@ -117,7 +119,7 @@ _COUNTED = re.compile(
 _OPENING = re.compile(r"[(（]\s?约?\s?$")
 _CLOSING = re.compile(r"[^()（）]{0,5}[里米度斤克磅顷升吨]\s?[)）]")
 _TWO_DIGITS = re.compile(f"([{_ONE_TO_NINE}])([{_ONE_TO_NINE}])(?=[{_POWER}])")  # 三四百
-_TOKEN = re.compile(rf"\d+(?:\.\d+)?|[{_POWER}]")
+_TOKEN = re.compile(rf"\d+(?:\.\d+|[{FRACTIONS}])?|[{_POWER}]")
 _TO_ARABIC = str.maketrans(f"{_DIGITS}点", "0001223456789.", "多余来几个 ,")
 
 
@@ -127,8 +129,23 @@ def chinese(text: str) -> list[Number]:
     folded = html.unescape(text).translate(FOLD)  # the 39 of &#39; is no number
     for match in _CHINESE.finditer(folded):
         read = next(read for kind, read in _READERS.items() if match[kind])
-        numbers += read(match)
+        found = read(match)
+        if _is_conversion(match):
+            found = map(_without_digits, found)
+        numbers += found
     return numbers
+
+
+def _is_conversion(match: re.Match[str]) -> bool:
+    """Whether a number is what one before it makes in other units, which the source need not say."""
+    before = match.string[max(match.start() - 3, 0) : match.start()]
+    opens = _OPENING.search(before) is not None
+    return opens and _CLOSING.match(match.string, match.end()) is not None
+
+
+def _without_digits(number: Number) -> Number:
+    parts = tuple(replace(part, digits=False) for part in number.parts)
+    return replace(number, digits=False, parts=parts)
 
 
 def _read_word(match: re.Match[str]) -> Iterator[Number]:
@@ -159,11 +176,8 @@ def _read_number(match: re.Match[str]) -> Iterator[Number]:
     else:
         number = _numeral(match[0])
         readings = [(value,) for value in number.values]
-    before = match.string[max(match.start() - 3, 0) : match.start()]
-    converted = _OPENING.search(before) and _CLOSING.match(match.string, match.end())
-    digits = number.digits and not converted
     for values in readings:
-        yield replace(number, values=_with_context(values, match), digits=digits)
+        yield replace(number, values=_with_context(values, match))
 
 
 def _with_context(values: Values, match: re.Match[str]) -> Values:
@@ -211,7 +225,7 @@ def _numeral_value(numeral: str) -> Decimal:
     """The value of one numeral: 三千五 is 3500."""
     numeral = numeral.replace("廿", "二十").replace("卅", "三十")
     tokens = _TOKEN.findall(numeral.translate(_TO_ARABIC))
-    *rest, last = spoken_terms(tokens, _POWERS, Decimal)
+    *rest, last = spoken_terms(tokens, _POWERS, figures_value)
     if rest and len(tokens[-1]) == 1 and tokens[-1] in "123456789":
         power = _POWERS[tokens[-2]]
         if power > 10:

@@ -11,6 +11,7 @@ from nmt.text.numbers import (
     DIVIDED,
     FIGURES,
     FOLD,
+    FRACTIONS,
     Number,
     Reader,
     Values,
@@ -163,7 +164,7 @@ _NUMBER = rf"""
     (?P<number>
         (?<![\w.]) \.\d{{1,30}}                       # .5
       | {FIGURES}
-      | [½¼¾⅓⅔⅛]
+      | [{FRACTIONS}]
     )
     (?: [ -] (?P<top>\d) / (?P<bottom>[1-9]) \b )?       # 2 1/2
     (?: (?:st|nd|rd|th) \b )?                         # 21st
@@ -181,7 +182,7 @@ _MONTH = rf"""(?-i: (?P<month>
 ))"""
 _ENGLISH = re.compile(
     rf"""
-    (?= [\d.½¼¾⅓⅔⅛] ) (?:
+    (?= [\d.{FRACTIONS}] ) (?:
         {CLOCK}
       | {DIVIDED}
       | {_DECADE}
@@ -201,6 +202,7 @@ _NAME = re.compile(
     re.VERBOSE,
 )
 _LONGEST_NAME = 16  # characters
+_AND_A_HALF = re.compile(r"\b([a-z]+) [a-z]+ and a half\b", re.IGNORECASE)  # an hour and a half
 
 
 def english(text: str) -> list[Number]:
@@ -218,6 +220,7 @@ def english(text: str) -> list[Number]:
             found = [_in_name(name[0], number) for number in found]
         numbers += found
     numbers += _in_words(words)
+    numbers += _and_a_half(text)
     return numbers
 
 
@@ -299,6 +302,14 @@ def _in_words(matches: list[re.Match[str]]) -> Iterator[Number]:
             run.append(word)
         end = match.end()
     yield from _together(run)
+
+
+def _and_a_half(text: str) -> Iterator[Number]:
+    """An hour and a half: 1.5. Two and a half hours are read as words that stand together."""
+    for match in _AND_A_HALF.finditer(text):
+        values = _WORDS.get(match[1].lower())
+        if values:
+            yield Number(match[0], (values[0] + Decimal("0.5"),), digits=False)
 
 
 def _together(run: list[str]) -> Iterator[Number]:

@@ -1,8 +1,9 @@
 """Chinese words by jieba: the same words that `jieba.cut` finds, in half the time.
 
 This overrides `get_DAG` and `calc` of `jieba.Tokenizer` and fills its `FREQ` and `total`, which
-jieba keeps for itself; they are those of 0.42.1, its last release. A test compares the words with
-jieba's own.
+jieba keeps for itself; they are those of 0.42.1, its last release. Another jieba is noticed by the
+words that it finds in a sentence of jieba's own README, and refused: other words than in training
+would make a model worse in silence. A test compares the words with jieba's own.
 """
 
 import math
@@ -10,12 +11,19 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from nmt.errors import ConfigError
+
+_VERSION = "0.42.1"
+_KNOWN = ("他", "来到", "了", "网易", "杭研", "大厦")  # 杭研 is in no dictionary
 # Characters that jieba gets at a time: its time for unlisted words grows as their square.
 _STRETCH = 1000
 
 
 def cut(text: str) -> Iterator[str]:
-    """The words of a text, in order; a space is a word. The dictionary loads at the first use."""
+    """The words of a text, in order; a space is a word. The dictionary loads at the first use.
+
+    Raises ConfigError for another jieba than the one that this was written for.
+    """
     segmenter = _segmenter()
     for start in range(0, len(text), _STRETCH):
         yield from segmenter.cut(text[start : start + _STRETCH])
@@ -23,8 +31,24 @@ def cut(text: str) -> Iterator[str]:
 
 @cache
 def _segmenter() -> Any:
-    """A `jieba.Tokenizer` with log-probabilities; jieba is imported here, for it loads slowly."""
-    import jieba
+    """A `jieba.Tokenizer` with log-probabilities that finds the words it is known to find."""
+    import jieba  # here, for it loads slowly
+
+    try:
+        segmenter = _with_log_probs(jieba)
+        found = tuple(segmenter.cut("".join(_KNOWN)))
+    except (AttributeError, TypeError, ValueError, LookupError):
+        found = ()
+    if found != _KNOWN:
+        raise ConfigError(
+            f"jieba {jieba.__version__} finds words in another way than {_VERSION}; "
+            f"run pip install jieba=={_VERSION}"
+        )
+    return segmenter
+
+
+def _with_log_probs(jieba: Any) -> Any:
+    """A tokenizer of jieba that looks words up by their log-probabilities."""
 
     class Segmenter(jieba.Tokenizer):  # type: ignore[misc]
         def __init__(self) -> None:

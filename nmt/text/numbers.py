@@ -29,12 +29,13 @@ class Number:
 
 Reader = Callable[[re.Match[str]], Iterable[Number]]
 
-FIGURES = r"""(?:
-    (?: \d{1,3} (?: [, ] \d{3} ){1,9} (?!\d)   # 1,000 or 1 000
-      | \d{1,30}                               # 1000
+FRACTIONS = "½¼¾⅓⅔⅛"
+FIGURES = rf"""(?:
+    (?: \d{{1,3}} (?: [, ] \d{{3}} ){{1,9}} (?!\d)   # 1,000 or 1 000
+      | \d{{1,30}}                                 # 1000
     )
-    (?: \.\d{1,30}                             # 2.5
-      | [½¼¾⅓⅔⅛]                               # 2½
+    (?: \.\d{{1,30}}                               # 2.5
+      | [{FRACTIONS}]                             # 2½
     )?
 )"""
 CLOCK = r"""(?P<clock>

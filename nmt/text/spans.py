@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from nmt.text.english_numbers import english
+from nmt.text.scripts import HAN
 
-HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # a neighbour of these is Chinese; they end a URL
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
@@ -207,6 +207,13 @@ def lost(source: str, translation: str) -> list[str]:
         return []
     counts = Counter(_EXACT_SPAN.findall(source))
     return [span for span, count in counts.items() if translation.count(span) < count]
+
+
+def with_letters_for_spans(text: str) -> str:
+    """A text with an X for each part that has to come through byte for byte: what people read."""
+    if _SUSPICIOUS.search(text) is None:
+        return text
+    return _EXACT_SPAN.sub("X", text)
 
 
 def _pattern(numbers: bool) -> re.Pattern[str]:

@@ -2,8 +2,9 @@
 
 The rules are those of GB/T 15834-2011 (punctuation) and of the W3C's Requirements for Chinese Text
 Layout: full-width marks in Chinese context, paired quotation marks, …… and ——, no spaces between
-Han characters or beside full-width marks. Latin phrases, numbers and whatever a machine reads keep
-their own. Nothing but punctuation and spaces changes.
+Han characters or beside full-width marks, no mark twice (but ！！ and ？！, which express something).
+Latin phrases, numbers and whatever a machine reads keep their own. Nothing but punctuation and
+spaces changes.
 """
 
 import re
@@ -11,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from nmt.text.scripts import is_traditional
-from nmt.text.spans import CHINESE, HAN, PATTERN
+from nmt.text.scripts import HAN, is_traditional
+from nmt.text.spans import CHINESE, PATTERN
 
 Spacing = Literal["keep", "none", "space"]
 
@@ -38,12 +39,20 @@ _LETTER = re.compile(r"\w")
 _ABBREVIATION = re.compile(
     r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$"
 )
+# A Latin name or word in a list, but neither a variable nor what belongs to the name before it.
+_NAME = r"""(?a:
+    (?! (?: Jr | Sr | Inc | Ltd | Co | Corp | LLC ) \b )
+    (?: [A-Za-z][\w&'’+-]+ | [A-Z] )
+    (?: [ ] [A-Z][\w&'’+-]* ){0,3}
+    (?! [\w&'’+-] )
+)"""
+# What comes after such a list if it is a list in Chinese.
+_LIST_GOES_ON = f"{_GAP}? (?: [和与或及等] | [,，、；] [{HAN}] )"
 # Without any of these there is nothing to repair.
 _SUSPICIOUS = re.compile(
     r"""
     [,;:?!.()"'\s\u3000・•‧–-]
   | (?<!…)…(?!…)
-  | 。{3}
   | <<
   | (?<!—)—(?!—)
     """,
@@ -94,7 +103,7 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
     """
     if _HAS_HAN.search(text) is None:
         return text
-    if spacing == "keep" and _SUSPICIOUS.search(text) is None:
+    if spacing == "keep" and _SUSPICIOUS.search(text) is None and not _has_double_mark(text):
         return text
     spans: list[str] = []
 
@@ -145,6 +154,10 @@ def _next_letter(text: str, start: int) -> int:
 
 def _full_width(match: re.Match[str]) -> str:
     return match[1].translate(_FULL_WIDTH)
+
+
+def _full_width_list(match: re.Match[str]) -> str:
+    return match[0].translate(_FULL_WIDTH)
 
 
 def _full_stop(match: re.Match[str]) -> str:
@@ -199,7 +212,8 @@ _RULES = (
     _rule(
         ".…",
         rf"""
-        (?<= [{CHINESE}] ) (?: \.{{3,}} | 。{{3,}} | (?<!…)…(?!…) )
+        。{{3,}}
+      | (?<= [{CHINESE}] ) (?: \.{{3,}} | (?<!…)…(?!…) )
       | (?: \.{{3,}} | (?<!…)…(?!…) ) (?= [{_FIRST}] )
         """,
         "……",
@@ -241,6 +255,15 @@ _RULES = (
     _rule(",;:?!", rf"(?<= [{_LAST}{_STOPS}…—] ) {_GAP}* ( [,;:?!]+ )", _full_width),
     # Tom: 你好 → Tom： 你好
     _rule(",;:?!", rf"( [,;:?!]+ ) (?= {_GAP}* [{_FIRST}] )", _full_width),
+    # 包括BBC,CNN和央视 → 包括BBC，CNN和央视; A、B,C → A、B，C
+    _rule(
+        ",;",
+        rf"""
+        (?<! [A-Za-z\d,;.(/=_-] ) {_NAME} (?: [,;] {_NAME} )+ (?= {_LIST_GOES_ON} )
+      | (?<= [、；和与或及] ) {_NAME} [,;] (?= {_NAME} )
+        """,
+        _full_width_list,
+    ),
     # 他走了. → 他走了。
     _rule(".", rf"(?<= [{_LAST}] ) {_GAP}* \. (?! [.A-Za-z\d] )", "。"),
     # 他在 London. 她在 Paris → 他在 London。 她在 Paris
@@ -250,6 +273,16 @@ _RULES = (
     # '好'字 → ‘好’字
     _rule("'", rf"(?<! [A-Za-z\d] ) ' ( [^']* [{HAN}] [^']* ) ' (?! [A-Za-z\d] )", r"‘\1’"),
 )
+_DOUBLE_MARK = re.compile(
+    rf"""
+    (?P<first> [，、；] ) (?P=first)+                   # 走吧，，快点
+  | (?<!。) 。 (?= 。 (?!。) )                          # 你好。。
+  | (?<! [{_OPENS}“‘，、；：] ) [，、；：] (?= 。 )       # 他走了，。
+    """,
+    re.VERBOSE,
+)
+# Every double mark has one of these; to look for them is quicker.
+_DOUBLES = ("，，", "、、", "；；", "。。", "，。", "、。", "；。", "：。")
 _NEEDLESS_SPACE = re.compile(
     rf"""
     (?<= [{HAN}] ) {_GAP}+ (?= [{HAN}] )                # 我 喜欢
@@ -281,6 +314,8 @@ def _repair_once(line: str, spacing: Spacing) -> str:
         if not rule.marks.isdisjoint(characters):
             line = rule.pattern.sub(rule.replacement, line)
             characters = _characters(line)
+    if _has_double_mark(line):
+        line = _DOUBLE_MARK.sub(_first_mark, line)
     if '"' in characters:
         line = _paired_quotes(line)
     if not _GAPS.isdisjoint(characters):
@@ -288,6 +323,14 @@ def _repair_once(line: str, spacing: Spacing) -> str:
     if spacing != "keep":
         line = _BETWEEN_SCRIPTS.sub("" if spacing == "none" else " ", line)
     return line
+
+
+def _has_double_mark(line: str) -> bool:
+    return any(double in line for double in _DOUBLES)
+
+
+def _first_mark(match: re.Match[str]) -> str:
+    return match["first"] or ""
 
 
 def _characters(line: str) -> set[str]:

@@ -66,7 +66,10 @@ class Validator:
     def measure(self, model: Transformer) -> tuple[dict[str, float], list[str]]:
         """Scores `loss`, `bleu` and `chrf`, and the translations that were scored."""
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
-        translator = Translator(model, self.src, self.tgt, search, self.precision, self.warn)
+        taught = self.config.prepare.augment
+        translator = Translator(
+            model, self.src, self.tgt, search, self.precision, taught, self.warn
+        )
         translations = [translation.text for translation in translator.translate(self.sources)]
         scores = {"loss": self.loss(model)}
         scores.update(values(translations, self.references, ("bleu", "chrf")))

@@ -12,13 +12,14 @@ def as_text(_number: int, translation: Translation) -> str:
 
 
 def as_json(number: int, translation: Translation) -> str:
-    """Everything, as a line of JSON."""
+    """Everything, as a line of JSON; `faults` are null where none were looked for."""
+    was_checked = translation.verified or translation.faults
     record = {
         "line": number,
         "source": translation.source,
         "translation": translation.text,
         "n_best": [vars(candidate) for candidate in translation.n_best],
-        "faults": [vars(fault) for fault in translation.faults],
+        "faults": [vars(fault) for fault in translation.faults] if was_checked else None,
     }
     return json.dumps(record, ensure_ascii=False) + "\n"
 

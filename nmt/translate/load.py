@@ -37,8 +37,9 @@ def load_translator(
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     put_weights(model, weights, folder)
     resolved = resolve_precision(precision, where)
+    taught = config.prepare.augment
     with within_memory(f"the model of {folder}", "take another device"):
-        return Translator(model.to(where), src, tgt, config.search, resolved, warn)
+        return Translator(model.to(where), src, tgt, config.search, resolved, taught, warn)
 
 
 def _load_best(run: RunDir, warn: Say) -> tuple[Path, dict[str, Tensor]]:

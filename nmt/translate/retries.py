@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nmt.config.schema import SearchConfig
+from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.text import spans
 from nmt.text.spans import Masked
 
@@ -33,7 +33,7 @@ class Attempt:
     """One way to translate a line again."""
 
     mask: Mask
-    no_repeat_ngram: int = 0
+    no_repeat_ngram: int = 0  # tokens in a row that may not come twice; 0: no limit
 
     def search(self, first: SearchConfig) -> SearchConfig:
         """What the first search, which must be a beam search, becomes."""
@@ -42,23 +42,31 @@ class Attempt:
             "beam_size": hypotheses,
             "n_best": hypotheses,
             "batch_tokens": max(1, first.batch_tokens // _WIDER),
-            "no_repeat_ngram": self.no_repeat_ngram,
+            "no_repeat_ngram": self._stricter(first.no_repeat_ngram),
         }
         return first.model_copy(update=changes)
 
+    def _stricter(self, asked: int) -> int:
+        """The shorter of this attempt's limit and the one that was asked for: it forbids more."""
+        limits = [limit for limit in (self.no_repeat_ngram, asked) if limit]
+        return min(limits, default=0)
 
-ATTEMPTS = (
+
+def attempts(protects: bool, taught: AugmentConfig) -> tuple[Attempt, ...]:
+    """What to try with a model, in order.
+
+    `protects`: it has placeholders. `taught`: the variants of pairs that it was trained with. To a
+    model that never saw the placeholder of a number, one is a word that it does not know where to put.
+    """
+    if not protects:
+        return (Attempt(mask_nothing), Attempt(mask_nothing, no_repeat_ngram=4))
     # A translation without faults may be further down.
-    Attempt(mask_spans),
-    # Numbers that the model gets wrong come through as placeholders.
-    Attempt(mask_spans_and_numbers),
+    chosen = [Attempt(mask_spans)]
+    if taught.masked_numbers > 0:
+        # Numbers that the model gets wrong come through as placeholders.
+        chosen.append(Attempt(mask_spans_and_numbers))
     # A placeholder may itself be what confuses the model.
-    Attempt(mask_nothing),
+    chosen.append(Attempt(mask_nothing))
     # What goes round in circles may not.
-    Attempt(mask_spans, no_repeat_ngram=4),
-)
-# For a model that knows no placeholders.
-ATTEMPTS_UNMASKED = (
-    Attempt(mask_nothing),
-    Attempt(mask_nothing, no_repeat_ngram=4),
-)
+    chosen.append(Attempt(mask_spans, no_repeat_ngram=4))
+    return tuple(chosen)

@@ -21,12 +21,14 @@ class Candidate:
 class Translation:
     """A line and its translations, best first. A blank line has none.
 
-    `faults` are those of the best one: spans that were lost, and with `search.verify` whatever looks wrong.
+    If the line was tried again, those without a fault come before all others. `faults` are those of
+    the best one: spans that were lost, and if it was `verified` whatever else looks wrong.
     """
 
     source: str
     n_best: tuple[Candidate, ...]
     faults: tuple[Fault, ...] = ()
+    verified: bool = False
 
     @property
     def text(self) -> str:

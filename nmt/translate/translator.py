@@ -12,7 +12,7 @@ from itertools import islice
 import torch
 
 from nmt.checks.faults import Fault, faults, mangled, repetition
-from nmt.config.schema import SearchConfig
+from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.errors import Say, print_nothing
 from nmt.model.device import Precision
 from nmt.model.transformer import Transformer
@@ -22,7 +22,7 @@ from nmt.text.spans import Masked
 from nmt.text.typography import repair
 from nmt.translate.candidates import candidates_of
 from nmt.translate.decoder import Decoder
-from nmt.translate.retries import ATTEMPTS, ATTEMPTS_UNMASKED, Attempt, mask_nothing, mask_spans
+from nmt.translate.retries import Attempt, attempts, mask_nothing, mask_spans
 from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate, Translation
@@ -32,7 +32,11 @@ _LONGEST_TOKEN = 64
 
 
 class Translator:
-    """A model with its two sides and a way of searching."""
+    """A model with its two sides and a way of searching.
+
+    `taught` are the variants of pairs that the model was trained with: they decide what can be
+    tried again.
+    """
 
     def __init__(
         self,
@@ -41,13 +45,14 @@ class Translator:
         tgt: Side,
         search: SearchConfig,
         precision: Precision,
+        taught: AugmentConfig,
         warn: Say = print_nothing,
     ) -> None:
         self.decoder = Decoder(model, src, tgt, precision, warn)
         self.src = src
         self.tgt = tgt
         self.search = search
-        self._attempts = ATTEMPTS if self.decoder.protects else ATTEMPTS_UNMASKED
+        self._attempts = attempts(self.decoder.protects, taught)
         self._mask = mask_spans if self.decoder.protects else mask_nothing
 
     def fingerprint(self) -> str:
@@ -131,7 +136,7 @@ class Translator:
             found[i] = candidates
 
     def _replace_faulty(self, lines: Sequence[str], found: list[list[Candidate]]) -> None:
-        """Where the best of `found` has a fault, put candidates without, if an attempt finds any."""
+        """Where the best of `found` has a fault, put one without first, if an attempt finds any."""
         faulty = []
         for i, candidates in enumerate(found):
             if candidates and self._is_faulty(lines[i], candidates[0]):
@@ -140,10 +145,17 @@ class Translator:
             sources = self._sources(attempt, lines, faulty)
             results = self._search(list(sources.values()), attempt.search(self.search))
             for i, candidates in zip(sources, results, strict=True):
-                faultless = [each for each in candidates if not self._is_faulty(lines[i], each)]
-                if faultless:
-                    found[i] = faultless[: self.search.n_best]
+                ranked = self._faultless_first(lines[i], [*candidates, *found[i]])
+                if not self._is_faulty(lines[i], ranked[0]):
+                    found[i] = ranked[: self.search.n_best]
                     faulty.remove(i)
+
+    def _faultless_first(self, line: str, candidates: list[Candidate]) -> list[Candidate]:
+        """Each text once; within those without a fault and those with one, in the order given."""
+        by_text: dict[str, Candidate] = {}
+        for candidate in candidates:
+            by_text.setdefault(candidate.text, candidate)
+        return sorted(by_text.values(), key=lambda each: self._is_faulty(line, each))
 
     def _sources(
         self, attempt: Attempt, lines: Sequence[str], faulty: list[int]
@@ -166,9 +178,9 @@ class Translator:
         return is_blank or bool(repetition(line, candidate.text) or mangled(line, candidate.text))
 
     def _translation(self, line: str, candidates: list[Candidate]) -> Translation:
-        if not candidates:
-            return Translation(line, ())
-        return Translation(line, tuple(candidates), tuple(self._faults(line, candidates[0])))
+        found = self._faults(line, candidates[0]) if candidates else []
+        verified = self.search.verify != "off"
+        return Translation(line, tuple(candidates), tuple(found), verified)
 
     def _faults(self, line: str, best: Candidate) -> list[Fault]:
         """The faults that are reported."""

@@ -39,6 +39,10 @@ FAITHFUL = [
     ("She waited 2.5 hours.", "她等了两个半小时。"),
     ("She waited 2 1/2 hours.", "她等了2.5小时。"),
     ("She waited 2½ hours.", "她等了两个半小时。"),
+    ("Add ½ cup of milk.", "加入½杯牛奶。"),
+    ("It has 250 million users.", "它有2½亿用户。"),
+    ("The drive takes an hour and a half.", "车程1.5小时。"),
+    ("It went on for two weeks and a half.", "它持续了2.5周。"),
     ("He pitched 220 2/3 innings.", "他投了220 2/3局。"),
     ("He ran 160 km.", "他跑了160 千米。"),
     ("They ordered 5 dozen eggs.", "他们订了5打鸡蛋。"),
@@ -99,11 +103,39 @@ FAITHFUL = [
     ("", ""),
     ("Ha ha ha ha!", "哈哈哈哈！"),
     ("Thank you. Thank you.", "谢谢。谢谢大家。"),
+    ("It says “out of order” here.", "这里写着“out of order”。"),
+    ("Run pip install and restart.", "运行 pip install，然后重启。"),
     ("A crown of sharp, spiky leaves.", "树冠为尖尖,尖尖的叶子。"),
     ("It is monitored 24/7.", "全天候监控。"),
     ("It is monitored 24/7.", "每周7天每天24小时监控。"),
     ("Three in four people born in the 1990s save.", "每4个“90后”中有3个存钱。"),
     ("No, no, no, no!", "不，不，不，不！"),
+    # tags that changed places, or are no pair
+    ("<b>Old</b> and <i>new</i>.", "<i>新</i>与<b>旧</b>。"),
+    ("<b><a href='x'>Old</a></b>.", "<a href='x'><b>旧</b></a>。"),
+    ("Old<br>and<p>new.", "新<p>与<br>旧。"),
+    ("Close it with </b>, open it with <b>.", "用</b>关，用<b>开。"),
+    ("Use <b/> or <b></b>.", "用<b/>或<b></b>。"),
+    # punctuation that people write, or that the source has
+    ("You did?!", "你做了？！"),
+    ("Great!!!", "太好了！！！"),
+    ("Wait...", "等等。。。"),
+    ("No...?", "不……？"),
+    ('"Go!", he said.', "“走！”，他说。"),
+    ("Yahoo!, Google and others.", "雅虎！，谷歌等。"),
+    ("How many? 217.", "多少？217。"),
+    ("It fell in 476. 476 was a bad year.", "它于476年灭亡。476是糟糕的一年。"),
+    ("1. Hello.", "1。你好。"),
+    ("Bring: 1) milk and 2) tea.", "带上：1）牛奶和2）茶。"),
+    ("I'm happy :)", "我很开心 :)"),
+    ('"It begins here, he said.', "“从这里开始，他说。"),
+    ("'It begins here,' he said.", "“从这里开始，他说。"),
+    ('"It begins here, and they say "no.', "“从这里开始，他们说“不。"),
+    (", and then he left.", "，然后他走了。"),
+    ("Call f(x, y).", "调用 f(x, y)。"),
+    ("See https://a.org/(b today.", "今天见 https://a.org/(b。"),
+    ("Use @a, @b, or @c.", "使用 @a，@b，或 @c。"),
+    ("It is 12 km (7.5 mi) away.", "距离12公里（7.5）。"),
     ("It cost 100000000.", "它花了10000万。"),
     ("I am 180 centimeters tall.", "我身高180公分。"),
     ("It is 1,600 meters high.", "它高1600米。"),
@@ -200,6 +232,7 @@ FAULTY = [
     ("He was hurt.", "受伤, 受伤, 受伤, 受伤。", "repetition", "受伤"),
     ("He was badly hurt again.", "He was badly hurt again.", "copy", "He was badly hurt again."),
     ("He was badly hurt again.", "He was hurt.", "copy", "He was hurt."),
+    ("He was badly hurt again.", "He was badly 又 hurt。", "copy", "He was badly 又 hurt。"),
     (
         "He was badly hurt again in the long war of that year.",
         "他。",
@@ -208,6 +241,18 @@ FAULTY = [
     ),
     ("He was hurt.", "", "too short", "0 characters for 12"),
     ("See a.py, a.py.", "见 a.py。", "span mangled", "a.py"),
+    # tags
+    ("Press <b>OK</b>.", "请按</b>确定<b>。", "tag misplaced", "</b>"),
+    ("A <b>very <i>big</i></b> dog.", "一条<b>很<i>大</b></i>的狗。", "tag misplaced", "</b>"),
+    # punctuation
+    ("The shop sold 31 hats.", "这家店卖了帽子。31。", "stray punctuation", "31。"),
+    ("The shop sold 31 hats.", "31。这家店卖了帽子。", "stray punctuation", "31。"),
+    ("He was hurt.", "他受伤了。。", "stray punctuation", "。。"),
+    ("He was hurt, but he won.", "他受伤了，，但他赢了。", "stray punctuation", "，，"),
+    ("Is he hurt?", "他受伤了吗？。", "stray punctuation", "？。"),
+    ("He was hurt.", "。他受伤了。", "stray punctuation", "。"),
+    ("He (the boy) was hurt.", "他（那个男孩受伤了。", "stray punctuation", "（"),
+    ('"He is hurt," she said.', "他受伤了”，她说。", "stray punctuation", "”"),
     ("He was hurt.", "他" + "受了非常重的伤势而且需要住院" * 3, "too long", "43 characters for 12"),
 ]
 
@@ -220,6 +265,19 @@ def test_nothing_is_wrong_with(source: str, translation: str) -> None:
 @pytest.mark.parametrize(("source", "translation", "kind", "detail"), FAULTY)
 def test_it_is_wrong_with(source: str, translation: str, kind: str, detail: str) -> None:
     assert Fault(kind, detail) in faults(source, translation)
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("It is 1,000 miles and 7 days away.", "距离1000英里（约1 600公里）。"),
+        ("It is half a mile and 7 days away.", "距离半英里（约4/5公里）。"),
+    ],
+)
+def test_a_conversion_in_brackets_is_not_invented_where_another_number_is_missing(
+    source: str, translation: str
+) -> None:
+    assert faults(source, translation) == [Fault("number missing", "7")]
 
 
 def test_every_kind_of_fault_has_an_example() -> None:
@@ -320,14 +378,21 @@ def test_one_reference_in_a_hundred_with_numbers_raises_a_false_alarm_at_most(
     assert len(alarms) <= len(lines) / 100, alarms
 
 
+# Where a reference lacks a quotation mark or a bracket, has ” for “, or a full stop inside a sentence.
+UNPAIRED = {
+    "flores-dev": {337, 358, 509, 865, 877, 952},
+    "newstest2019": {6, 7, 12, 271, 393, 1125, 1289, 1373, 1547, 1708, 1869},
+}
+
+
 @real
 @pytest.mark.parametrize("test_set", SETS)
 def test_references_neither_copy_nor_repeat_and_have_a_length_that_is_right(test_set: str) -> None:
     others = [
-        fault
-        for pair in pairs(test_set)
+        (number, fault)
+        for number, pair in enumerate(pairs(test_set), 1)
         for fault in faults(*pair)
-        if not fault.kind.startswith("number")
+        if not fault.kind.startswith("number") and number not in UNPAIRED[test_set]
     ]
     assert len(others) <= len(pairs(test_set)) / 500, others
 

@@ -1,5 +1,6 @@
 """nmt typography, as a user types it."""
 
+import pytest
 from conftest import run_nmt
 
 
@@ -9,6 +10,27 @@ def test_typography_mends_line_by_line() -> None:
     assert done.stdout.decode() == "你好，世界。\n\nHello, world.\n用Python写\n"
     spaced = run_nmt("typography", "--spacing", "space", stdin="用Python写\n")
     assert spaced.stdout.decode() == "用 Python 写\n"
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("你好.\r\n\r\n好.\r\n", "你好。\r\n\r\n好。\r\n"),
+        ("你好.\n好.\r\n好.", "你好。\n好。\r\n好。"),  # mixed, and the last without an end
+        ("你好.\r好.\u2028好", "你好。\r好。\u2028好"),
+        ("", ""),
+    ],
+)
+def test_line_ends_and_a_byte_order_mark_stay(mark: bytes, lines: str, expected: str) -> None:
+    done = run_nmt("typography", stdin=mark + lines.encode())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == mark + expected.encode()
+
+
+def test_the_columns_of_a_file_with_a_byte_order_mark_and_windows_line_ends() -> None:
+    done = run_nmt("typography", "--check", stdin=b"\xef\xbb\xbf" + "你好,\r\n你好。\r\n".encode())
+    assert done.stdout.decode() == "1:3: ',' in Chinese text, write '，'\n"
 
 
 def test_typography_checks_and_tells_by_its_exit_code() -> None:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt.corpus.encodings import guess
 from nmt.corpus.lines import read_lines
 from nmt.errors import DataError
 
@@ -54,6 +55,68 @@ def test_an_empty_file_has_no_lines_and_a_line_feed_alone_is_one(tmp_path: Path)
 
 def test_a_byte_order_mark_later_in_the_file_is_a_character(tmp_path: Path) -> None:
     assert list(read_lines(put(tmp_path / "x", b"a\n\xef\xbb\xbfb\n"))) == ["a", "\ufeffb"]
+
+
+HAN = "今天天气很好，我们去公园散步吧。\n你想喝茶还是咖啡？\n"
+TRADITIONAL = "今天天氣很好，我們去公園散步吧。\n你想喝茶還是咖啡？\n"
+LATIN = "He said “naïve” – and left the café.\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "fix"),
+    [
+        (HAN.encode("gb18030"), "it looks like GB18030: convert it with iconv -f GB18030 -t UTF-8"),
+        (b"1. Hello\n" * 9000 + HAN.encode("gbk"), "it looks like GB18030: convert it"),
+        ("你好\n".encode("gb18030"), "it looks like GB18030: convert it with iconv -f GB18030"),
+        (TRADITIONAL.encode("big5"), "it looks like BIG5: convert it with iconv -f BIG5 -t UTF-8"),
+        (
+            LATIN.encode("cp1252"),
+            "it looks like WINDOWS-1252: convert it with iconv -f WINDOWS-1252",
+        ),
+        (HAN.encode("utf-16"), "it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8"),
+        (HAN.encode("utf-16-le"), "it looks like UTF-16LE: convert it with iconv -f UTF-16LE"),
+        (HAN.encode("utf-16-be"), "it looks like UTF-16BE: convert it with iconv -f UTF-16BE"),
+        ("Hi\n".encode("utf-16-le"), "it looks like UTF-16LE: convert it with iconv -f UTF-16LE"),
+        # another line than those before it
+        (
+            HAN.encode() * 600 + "你好，世界\n".encode("gb18030"),
+            "the lines before it are UTF-8, and it looks like GB18030: convert this line, "
+            "or leave it out",
+        ),
+        (
+            HAN.encode() + b"\xff\xfe\n",
+            "the lines before it are UTF-8: repair this line, or leave it out",
+        ),
+        (b"ok\n" * 100 + b"\xff\xfe\n" + b"ok\n", "convert it to UTF-8"),
+        (b"ok\nno \0 mark\xff\n", "convert it to UTF-8"),
+        (b"\x80\x81\x82\n", "convert it to UTF-8"),
+        (b"\x1f\x8b\x08\0\xff\n", "it is compressed: unzip it, or let its name end in .gz"),
+    ],
+)
+def test_the_advice_names_the_encoding_that_the_bytes_are_in(
+    tmp_path: Path, data: bytes, fix: str
+) -> None:
+    with pytest.raises(DataError) as caught:
+        list(read_lines(put(tmp_path / "x.zh", data)))
+    _, _, advice = str(caught.value).partition("of the text; ")
+    assert advice.startswith(fix)
+    assert advice.endswith(("-t UTF-8", "UTF-8", "out", ".gz"))
+
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "tatoeba" / "test.zh"
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason="no real data beside the project (../shared/data)")
+@pytest.mark.parametrize("encoding", ["gb18030", "big5"])
+def test_nearly_every_line_of_real_text_shows_its_encoding(encoding: str) -> None:
+    """Single sentences, which are much less to go by than a file."""
+    sentences = REAL.read_text("utf-8").splitlines()
+    if encoding == "big5":
+        opencc = pytest.importorskip("opencc")
+        sentences = list(map(opencc.OpenCC("s2t").convert, sentences))
+    raw = [sentence.encode(encoding, "ignore") for sentence in sentences]
+    guesses = [guess(line) for line in raw]
+    assert guesses.count(encoding.upper()) >= 0.98 * len(raw)
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,32 @@ def test_a_tsv_gives_its_first_two_columns(tmp_path: Path) -> None:
 
 def test_a_jsonl_is_keyed_by_sides_or_by_languages(tmp_path: Path) -> None:
     records = [{"src": "a", "tgt": "甲"}, {"zh": "乙", "en": "b\u2028", "id": 7}]
-    path = put(tmp_path / "x.jsonl.gz", "\n\n".join(map(json.dumps, records)).encode())
+    path = put(tmp_path / "x.jsonl.gz", "\n".join(map(json.dumps, records)).encode())
     assert list(read_jsonl(path)) == [("a", "甲"), ("b\u2028", "乙")]
+
+
+def test_a_jsonl_may_be_nested_as_hugging_face_writes_translations(tmp_path: Path) -> None:
+    records = [
+        {"translation": {"en": "a", "zh": "甲"}},
+        {"id": "7", "translation": {"zh": "乙", "en": "b"}},
+        {"en": "c", "zh": "丙", "translation": "more"},
+    ]
+    path = put(tmp_path / "x.jsonl", "\n".join(map(json.dumps, records)).encode())
+    assert list(read_jsonl(path)) == [("a", "甲"), ("b", "乙"), ("c", "丙")]
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\r"])
+def test_a_blank_line_is_an_empty_pair_in_every_format(tmp_path: Path, blank: str) -> None:
+    """So that prepare counts it, and drops it as empty, whatever the format."""
+    sides = [put(tmp_path / f"x.{side}", f"a\n{blank}\nb\n".encode()) for side in ("en", "zh")]
+    tsv = put(tmp_path / "x.tsv", f"a\ta\n{blank}\nb\tb\n".encode())
+    record = '{"en": "%s", "zh": "%s"}'
+    jsonl = put(
+        tmp_path / "x.jsonl", f"{record % ('a', 'a')}\n{blank}\n{record % ('b', 'b')}\n".encode()
+    )
+    for pairs in (read_pairs(*sides), read_tsv(tsv), read_jsonl(jsonl)):
+        stripped = [(src.strip(), tgt.strip()) for src, tgt in pairs]
+        assert stripped == [("a", "a"), ("", ""), ("b", "b")]
 
 
 @pytest.mark.parametrize(
@@ -54,15 +78,17 @@ def test_a_jsonl_is_keyed_by_sides_or_by_languages(tmp_path: Path) -> None:
             "a\tb\none column\n",
             "x.tsv:2: one column, but source<TAB>target is needed: 'one column'",
         ),
-        ("x.tsv", "a\tb\n\n", "x.tsv:2: one column"),
         ("x.jsonl", '{"src": "a", "tgt": "b"}\n{"src": "a"\n', "x.jsonl:2: not JSON"),
         ("x.jsonl", '["a", "b"]\n', "x.jsonl:1: an object"),
         (
             "x.jsonl",
             '{"src": "a", "tgt": 3}\n',
-            '{"src": …, "tgt": …} or {"en": …, "zh": …} with two strings',
+            '{"src": …, "tgt": …}, {"en": …, "zh": …} or {"translation": {"en": …, "zh": …}} '
+            "with two strings",
         ),
         ("x.jsonl", '{"en": "a", "de": "b"}\n', "x.jsonl:1: an object"),
+        ("x.jsonl", '{"translation": {"en": "a"}}\n', "x.jsonl:1: an object"),
+        ("x.jsonl", '{"translation": ["a", "b"]}\n', '{"translation": {"en": …, "zh": …}}'),
         ("x.jsonl", '{"src": "a", "tgt": "\\ud800"}\n', "x.jsonl:1: '\\ud800' is half a character"),
         ("x.jsonl", "[" * 100_000 + "\n", "x.jsonl:1: not JSON"),
     ],

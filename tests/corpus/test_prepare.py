@@ -328,6 +328,17 @@ def test_conversion_without_opencc_names_the_extra(
             "train (IN/void/train.en, IN/void/train.zh): no pairs in it",
         ),
         ({"path": "IN/bad"}, DataError, "4 pairs read, 0 kept; dropped: "),
+        ({"path": "IN/bad"}, DataError, "or relax the rule in the prepare section"),
+        (
+            {"path": "IN/same"},
+            DataError,
+            "dropped: in_dev_or_test 20; these sentences are also in dev",
+        ),
+        (
+            {"path": "IN/same"},
+            DataError,
+            "or give no dev and test, so that they are drawn from train",
+        ),
         (
             {"path": "IN/unequal"},
             DataError,
@@ -338,7 +349,7 @@ def test_conversion_without_opencc_names_the_extra(
         (
             {"corpora": [{"name": "c", "src": "IN/*/train.en", "tgt": "IN/*/train.zh"}]},
             DataError,
-            "corpus c: IN/*/train.en matches 4 files but IN/*/train.zh matches 3",
+            "corpus c: IN/*/train.en matches 5 files but IN/*/train.zh matches 4",
         ),
     ],
 )
@@ -352,6 +363,8 @@ def test_corpora_that_cannot_be_used_give_one_line_that_says_why(
     (tmp_path / "void" / "train.en").write_bytes(b"")
     (tmp_path / "void" / "train.zh").write_bytes(b"")
     write_corpus(tmp_path / "bad", "train", BAD)
+    for split in ("train", "dev"):
+        write_corpus(tmp_path / "same", split, sentences(20))
     write_corpus(tmp_path / "unequal", "train", sentences(1))
     (tmp_path / "unequal" / "train.en").write_bytes(b"a\nb\n")
     there = json.loads(json.dumps(data).replace("IN", str(tmp_path)))

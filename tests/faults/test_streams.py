@@ -93,10 +93,9 @@ def test_bytes_of_anything_are_as_many_lines_as_they_have_where_invalid_ones_are
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 def test_utf16_is_refused_with_a_hint(encoding: str, errors: str) -> None:
     raw = "Hello.\nWhere is the café?\n".encode(encoding).splitlines(keepends=True)
-    with pytest.raises(
-        DataError,
-        match=r"stdin:1: .* it looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8",
-    ):
+    name = {"utf-16": "UTF-16", "utf-16-le": "UTF-16LE", "utf-16-be": "UTF-16BE"}[encoding]
+    fix = f"it looks like {name}: convert it with iconv -f {name} -t UTF-8"
+    with pytest.raises(DataError, match=f"stdin:1: .* {fix}"):
         list(decode_lines(raw, Path("stdin"), errors))
 
 

@@ -25,6 +25,18 @@ REPAIRED = [
     ("你去过 Paris?", "你去过 Paris？"),
     ("他走了. 她来了.", "他走了。她来了。"),
     ("2019,我们来了", "2019，我们来了"),
+    # lists of Latin words in Chinese
+    ("A、B,C和D;E", "A、B，C和D；E"),
+    ("Slack,Zoom和Teams都行", "Slack，Zoom和Teams都行"),
+    ("包括BBC,ITV,NPR,央视和路透社", "包括BBC，ITV，NPR，央视和路透社"),
+    ("去过San Marino,New York等地", "去过San Marino，New York等地"),
+    # one mark where there are two
+    ("你好。。", "你好。"),
+    ("走吧，，快点", "走吧，快点"),
+    ("红、、绿、蓝", "红、绿、蓝"),
+    ("他走了，。", "他走了。"),
+    ("他走了,.", "他走了。"),
+    ("OK。。。好", "OK……好"),
     # brackets
     ("北京(首都)很大", "北京（首都）很大"),
     ("世界卫生组织(WHO)说", "世界卫生组织（WHO）说"),
@@ -79,6 +91,14 @@ CORRECT = [
     "@tom_1 你好 #topic",
     '屏幕 6" 大',
     "三大一神宗教——犹太教、基督教",
+    "点（x,y）和点（z,w），按 y,x 的顺序",
+    "取 i,j 和 k",
+    "R,G,B 值",
+    "参数 key=a,b;c=d 和其他",
+    "他叫Truex,Jr.，又叫Truex,Jr和Joe",
+    "逗号和句号（，。）",
+    "替换成？。不含 *、？和 #",
+    "好啊！！！真的？？",
 ]
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from nmt.config.schema import ModelConfig, SearchConfig
+from nmt.config.schema import AugmentConfig, ModelConfig, SearchConfig
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side
@@ -90,10 +90,20 @@ class Endless(Echo):
         return torch.full_like(cache.rows, 4)
 
 
+# Of a model that was taught to leave numbers where their placeholders stand.
+NUMBERS_MASKED = AugmentConfig(masked_numbers=0.5)
+
+
 def translator(
-    model: nn.Module, src: Side, tgt: Side, precision: str = "fp32", **config: object
+    model: nn.Module,
+    src: Side,
+    tgt: Side,
+    precision: str = "fp32",
+    taught: AugmentConfig = NUMBERS_MASKED,
+    **config: object,
 ) -> Translator:
-    return Translator(model, src, tgt, SearchConfig.model_validate(config), precision)  # type: ignore[arg-type]
+    search = SearchConfig.model_validate(config)
+    return Translator(model, src, tgt, search, precision, taught)  # type: ignore[arg-type]
 
 
 def echo(of: Side, max_length: int, **config: object) -> Translator:

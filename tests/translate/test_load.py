@@ -48,7 +48,8 @@ def test_the_model_loaded_is_the_best_else_the_last(
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     (first, one), (_, two) = (keep(run, corpus, update) for update in (1, 2))
     by_one, by_two = (
-        Translator(model, src, tgt, config.search, "fp32").translate(LINES) for model in (one, two)
+        Translator(model, src, tgt, config.search, "fp32", config.prepare.augment).translate(LINES)
+        for model in (one, two)
     )
     assert by_one != by_two
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from echoes import CHINESE, PROTECTING, Echo, echo, translator
+from echoes import CHINESE, NUMBERS_MASKED, PROTECTING, Echo, echo, translator
 
 from nmt.checks.faults import Fault
-from nmt.config.schema import SearchConfig
+from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.text.vocab import EOS
 from nmt.translate.decoder import Decoder
 from nmt.translate.search import NBest
@@ -79,11 +79,21 @@ def test_verifying_reports_faults_and_retrying_looks_for_a_candidate_without(
     ]
 
 
-def test_retrying_hides_spans_then_numbers_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("taught", "expected"),
+    [
+        (NUMBERS_MASKED, [1, 1, 2, 0, 1]),
+        (AugmentConfig(masked=1), [1, 1, 0, 1]),  # it never saw the placeholder of a number
+    ],
+)
+def test_retrying_hides_spans_then_numbers_if_it_was_taught_to_then_nothing(
+    monkeypatch: pytest.MonkeyPatch, taught: AugmentConfig, expected: list[int]
+) -> None:
     monkeypatch.setattr(
         "nmt.translate.translator.faults", lambda *_: [Fault("copy", "whatever comes")]
     )
-    retrying = translator(Echo(60, len(PROTECTING.vocab)), PROTECTING, PROTECTING, verify="retry")
+    model = Echo(60, len(PROTECTING.vocab))
+    retrying = translator(model, PROTECTING, PROTECTING, taught=taught, verify="retry")
     decode, hidden = retrying.decoder.decode, []
 
     def watched(sentences: list[list[int]], search: SearchConfig) -> list[NBest]:
@@ -92,7 +102,57 @@ def test_retrying_hides_spans_then_numbers_then_nothing(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(retrying.decoder, "decode", watched)
     retrying.translate(["天 v1.2 地 42 黄"])
-    assert hidden == [1, 1, 2, 0, 1]
+    assert hidden == expected
+
+
+def likely(rows: dict[int, float]) -> Echo:
+    """A model that writes 天 for 天, and other characters with these log-probabilities less."""
+    model = Echo(3, len(CHINESE.vocab))
+    model.logits.data[4, EOS:] = -torch.inf
+    for token, less in rows.items():
+        model.logits.data[4, token] = -less
+    return model
+
+
+def test_a_line_that_was_tried_again_has_as_many_translations_as_were_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those without a fault come first; within both kinds, the likelier ones."""
+    monkeypatch.setattr(
+        "nmt.translate.translator.faults",
+        lambda _source, text: [] if text in ("荒", "洪") else [Fault("copy", text)],
+    )
+    tokens = [CHINESE.vocab.ids[character] for character in "天地玄黄洪荒"]
+    model = likely(dict(zip(tokens, range(6), strict=True)))
+    for n_best, expected in ((1, "洪"), (2, "洪荒"), (4, "洪荒天地")):
+        retrying = translator(
+            model, CHINESE, CHINESE, verify="retry", beam_size=4, n_best=n_best, max_length=1
+        )
+        (found,) = retrying.translate(["天"])
+        assert "".join(candidate.text for candidate in found.n_best) == expected
+        assert found.faults == ()
+
+
+@pytest.mark.parametrize(("asked", "expected"), [(0, {0, 4}), (2, {2}), (6, {6, 4})])
+def test_no_attempt_repeats_what_the_user_forbade(
+    monkeypatch: pytest.MonkeyPatch, asked: int, expected: set[int]
+) -> None:
+    monkeypatch.setattr(
+        "nmt.translate.translator.faults", lambda *_: [Fault("copy", "whatever comes")]
+    )
+    forbidden: set[int] = set()
+    decode = Decoder.decode
+
+    def spy(self: Decoder, sources: list[list[int]], search: SearchConfig) -> list[NBest]:
+        forbidden.add(search.no_repeat_ngram)
+        return decode(self, sources, search)
+
+    monkeypatch.setattr(Decoder, "decode", spy)
+    model = Echo(60, len(PROTECTING.vocab))
+    translator(model, PROTECTING, PROTECTING, verify="retry", no_repeat_ngram=asked).translate(
+        ["天 42 地"]
+    )
+    assert forbidden == expected
 
 
 def test_retrying_gives_numbers_the_way_of_spans() -> None:
