@@ -8,6 +8,11 @@ from collections.abc import Callable
 Say = Callable[[str], None]  # prints a line for people
 
 
+def counted(count: int, noun: str) -> str:
+    """Write "1 line", "2,000 lines"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 class UserError(Exception):
     """Something failed for a reason outside this program (a full disk, a diverging loss)."""
 

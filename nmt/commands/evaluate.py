@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.commands import options
-from nmt.commands.output_file import refuse_output
-from nmt.commands.streams import warn
+from nmt.commands.output_file import refuse_history, refuse_output
+from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, warn
 from nmt.commands.trained_run import find_run, refuse_history_elsewhere
 from nmt.errors import ConfigError
 
@@ -19,19 +19,35 @@ if TYPE_CHECKING:
 
 Source = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Source text; default: the run's test split."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Source text; default: the run's test split.",
+    ),
 ]
 Reference = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Reference translations, line for line."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Reference translations, line for line.",
+    ),
 ]
 Hypothesis = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Translations to score instead of a model's."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Translations to score instead of a model's; - is stdin.",
+    ),
 ]
 Baseline = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Another system's translations, to compare with."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Another system's translations, to compare with.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FailUnder = Annotated[
@@ -44,7 +60,11 @@ FailBelowBaseline = Annotated[
 ]
 History = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Append the result here, as a line of JSON."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Append the result here, as a line of JSON.",
+    ),
 ]
 Quiet = Annotated[
     bool,
@@ -60,6 +80,9 @@ def evaluate(
     ref: Reference = None,
     hyp: Hypothesis = None,
     baseline: Baseline = None,
+    beam_size: options.BeamSize = None,
+    typography: options.Typography = None,
+    verify: options.Verify = None,
     output: options.OutputFile = None,
     overwrite: options.OverwriteOutput = False,
     as_json: AsJson = False,
@@ -73,25 +96,29 @@ def evaluate(
     """Score a model or a file of translations."""
     from nmt.commands import submission
     from nmt.config.load import load_config
-    from nmt.corpus.lines import read_lines
     from nmt.evaluate import gate
-    from nmt.files import write_text
 
     floors = gate.parse_floors(fail_under or [])
     if fail_below_baseline and baseline is None:
         raise ConfigError("--fail-below-baseline needs --baseline FILE")
-    refuse_output(output, overwrite)
-    baseline_lines = None if baseline is None else list(read_lines(baseline))
+    _refuse_files(src, ref, hyp, baseline, output, overwrite, quiet)
+    options.check_option("--device", "train.device", device)
+    files = "a file is given as --hyp FILE --ref FILE, or as --src FILE --ref FILE"
+    options.refuse_strange_overrides(overrides or [], ("search", "evaluate"), files)
+    search = {"beam_size": beam_size, "typography": typography, "verify": verify}
+    asked = options.with_options(overrides, "search", search)
+    baseline_lines = None if baseline is None else list(input_lines(baseline))
 
-    if hyp is not None:
-        _refuse_beside_hyp(model, output)
-        settings = load_config(config, overrides)
+    if hyp is not None and ref is not None:
+        _refuse_beside_hyp(model, output, asked, device, precision)
+        settings = load_config(config, asked)
+        refuse_history(history or _path(settings.evaluate.history))
         submitted = submission.from_file(hyp, src, ref)
     else:
-        settings, run = _find(config, model, overrides or [], history)
-        submitted = submission.from_model(settings, run, src, ref, device, precision)
-    if output is not None:
-        write_text(output, "".join(f"{line}\n" for line in submitted.hypotheses))
+        settings, run = _find(config, model, asked, history)
+        refuse_history(history or _path(settings.evaluate.history))
+        submitted = submission.from_model(settings, run, src, ref, device, precision, quiet)
+    _write(submitted.hypotheses, output)
 
     metrics = _without_repeats([*settings.evaluate.metrics, *floors])
     result = submitted.evaluate(baseline_lines, metrics)
@@ -100,14 +127,57 @@ def evaluate(
     gate.check_gate(result.scores, floors, comparisons)
 
 
-def _refuse_beside_hyp(model: Path | None, output: Path | None) -> None:
-    meaningless = []
-    if model is not None:
-        meaningless.append("--model")
-    if output is not None:
-        meaningless.append("--output")
+def _refuse_files(
+    src: Path | None,
+    ref: Path | None,
+    hyp: Path | None,
+    baseline: Path | None,
+    output: Path | None,
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """Raise, before the work begins, for files that cannot be read or written."""
+    if hyp is not None and ref is None:
+        raise ConfigError("--hyp needs --ref FILE, the reference translations")
+    if hyp is None and (src is None) != (ref is None):
+        message = "without both, the run's test split is translated"
+        raise ConfigError(f"--src and --ref go together; {message}")
+    refuse_unreadable(src, ref, hyp, baseline)
+    refuse_output(output, overwrite)
+    if is_standard(output) and not quiet:
+        raise ConfigError("--output - would mix translations and scores on stdout; add --quiet")
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def _refuse_beside_hyp(
+    model: Path | None, output: Path | None, overrides: list[str], device: str, precision: str
+) -> None:
+    """Raise ConfigError for what says how to translate, where nothing is translated."""
+    given = {
+        "--model": model is not None,
+        "--output": output is not None,
+        "--device": device != "auto",
+        "--precision": precision != "auto",
+    }
+    meaningless = [option for option, is_given in given.items() if is_given]
+    meaningless += [override for override in overrides if override.startswith("search.")]
+    meaningless += [override for override in overrides if override.startswith("run_dir=")]
     if meaningless:
         raise ConfigError(f"--hyp is scored as it is: leave out {' and '.join(meaningless)}")
+
+
+def _write(hypotheses: list[str], output: Path | None) -> None:
+    """Write the translations to where they are wanted, if anywhere."""
+    from nmt.files import write_text
+
+    text = "".join(f"{line}\n" for line in hypotheses)
+    if is_standard(output):
+        put(text)
+    elif output is not None:
+        write_text(output, text)
 
 
 def _find(
@@ -132,8 +202,8 @@ def _publish(result: "Evaluation", as_json: bool, quiet: bool, history: str | Pa
     for warning in result.warnings:
         warn(warning)
     if as_json:
-        print(json.dumps(result.as_json(), ensure_ascii=False, indent=2))
+        put(json.dumps(result.as_json(), ensure_ascii=False, indent=2) + "\n")
     elif not quiet:
-        print(result.as_text())
+        put(result.as_text() + "\n")
     if history:
         append_history(Path(history), result.as_json())

@@ -1,8 +1,21 @@
-"""What goes in on stdin and out on stderr. Stdout belongs to the commands' results."""
+"""What goes in on stdin and out on stdout and stderr. Stdout belongs to the commands' results."""
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from nmt.errors import ConfigError, DataError, UserError
+
+STANDARD = "-"  # as the name of a file: stdin, or stdout
+
+
+def is_standard(path: Path | None) -> bool:
+    """Whether a path means stdin or stdout."""
+    return path is not None and str(path) == STANDARD
+
+
+# --- out ---
 
 
 def say(text: str) -> None:
@@ -20,15 +33,67 @@ def printable(line: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
-def stdin_lines(invalid: str = "error") -> Iterator[str]:
-    """The lines of stdin as they arrive; `invalid` bytes are an "error", or "replace" makes them U+FFFD.
+def put(text: str) -> None:
+    """Write results to stdout. Raises UserError if they cannot be written, BrokenPipeError if nobody reads them."""
+    _on_stdout(lambda: sys.stdout.write(text))
 
-    Raises DataError for bytes that are not UTF-8, or for a line without end.
+
+def flush() -> None:
+    """Hand on the results so far; raises as `put` does."""
+    _on_stdout(sys.stdout.flush)
+
+
+def _on_stdout(write: Callable[[], object]) -> None:
+    try:
+        write()
+    except OSError as error:
+        # What is left in the buffer would fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        fix = "free some space, or write elsewhere"
+        raise UserError(f"stdout: cannot be written ({error.strerror}); {fix}") from None
+
+
+# --- in ---
+
+
+def input_lines(path: Path | None, invalid: str = "error") -> Iterator[str]:
+    """The lines of a file (a .gz is unzipped), or of stdin without a file or for `-`, each as soon as it is there.
+
+    `invalid` bytes are an "error", or "replace" makes them U+FFFD.
+    Raises DataError for a file that is missing, bytes that are not UTF-8, or a line without end.
     """
+    from nmt.corpus.lines import read_lines
+
+    errors = "strict" if invalid == "error" else invalid
+    if path is None or is_standard(path):
+        return _stream_lines(sys.stdin.fileno(), Path("stdin"), errors)
+    if path.is_file() or not path.exists() or path.is_dir():
+        return read_lines(path, errors=errors)
+    return _stream_lines(path, path, errors)  # a pipe: each line as soon as it is there
+
+
+def _stream_lines(source: int | Path, name: Path, errors: str) -> Iterator[str]:
     from nmt.corpus.lines import bounded_lines, decode_lines
 
-    name = Path("stdin")
-    # A file object of its own: at exit Python would wait for sys.stdin's lock, which the reading thread holds.
-    file = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
-    errors = "strict" if invalid == "error" else invalid
-    return decode_lines(bounded_lines(file, name), name, errors)
+    try:
+        # For stdin a file object of its own: at exit Python would wait for sys.stdin's lock, which the reading
+        # thread holds.
+        with open(source, "rb", closefd=isinstance(source, Path)) as file:
+            yield from decode_lines(bounded_lines(file, name), name, errors)
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read ({error.strerror})") from None
+
+
+def refuse_unreadable(*paths: Path | None) -> None:
+    """Raise, before the work begins, DataError for a file that is not there, ConfigError for stdin given twice."""
+    given = [path for path in paths if path is not None]
+    if len([path for path in given if is_standard(path)]) > 1:
+        raise ConfigError("command line: only one file can be - (stdin); name the others")
+    for path in given:
+        if not is_standard(path) and not path.exists():
+            here = f"relative paths start at {Path.cwd()}"
+            raise DataError(f"{path}: no such file; name an existing one ({here})")
+        if path.is_dir():
+            raise DataError(f"{path}: is a folder; name a file in it")

@@ -32,7 +32,7 @@ def _describe(problem: Any, schema: type[BaseModel], settings: PlacedSettings) -
     name = ".".join(map(str, keys))
     place = settings.place(keys)
     if problem["type"] in ("extra_forbidden", "invalid_key"):
-        return f"{place}: unknown key '{name}'{_suggestion(keys, schema)}"
+        return f"{place}: unknown key '{name}'{suggestion(keys, schema)}"
     if problem["type"] == "value_error":
         message = str(problem["ctx"]["error"])
         about = f"{name}: " if name and not message.startswith(name) else ""
@@ -46,19 +46,19 @@ def _wrong_value(keys: Keys, value: Any, schema: type[BaseModel], settings: Plac
     outer = field_at(keys[:-1], schema)
     if has_length(outer):  # its items make sense only together
         keys, field, value = keys[:-1], outer, settings.value(keys[:-1])
-    return f"{'.'.join(map(str, keys))}={shown(value)}: {_fix(field, value)}"
+    return f"{'.'.join(map(str, keys))}={shown(value)}: {fix(field, value)}"
 
 
-def _fix(field: FieldInfo, value: Any) -> str:
+def fix(field: FieldInfo, value: Any) -> str:
     """What to write instead of a value that a field does not take."""
-    fix = f"must be {allowed(field)}"
+    must = f"must be {allowed(field)}"
     if not isinstance(value, int | float):
-        return fix
+        return must
     if takes_any_text(field):
-        return f"{fix}; put it in quotes"
-    if value >= _TOO_LARGE and "of at least" in fix:
-        return f"{fix}, and less than 2^63"
-    return fix
+        return f"{must}; put it in quotes"
+    if value >= _TOO_LARGE and "of at least" in must:
+        return f"{must}, and less than 2^63"
+    return must
 
 
 def shown(value: Any) -> str:
@@ -83,7 +83,7 @@ def _place_of_named(message: str, settings: PlacedSettings) -> str:
     return places[0] if places else ""
 
 
-def _suggestion(keys: Keys, schema: type[BaseModel]) -> str:
+def suggestion(keys: Keys, schema: type[BaseModel]) -> str:
     """The known key that is nearest to an unknown one; if there is none, all that are known there."""
     *outer, last = keys
     section = _section_at(outer, schema)

@@ -25,13 +25,13 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
 
 
-def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
-    """Give the lines of a text file, without their ends.
+def read_lines(path: Path, most: int = MOST_UNZIPPED, errors: str = "strict") -> Iterator[str]:
+    """Give the lines of a text file, without their ends; `errors` is as for bytes.decode.
 
     Raises DataError for a missing file, a damaged .gz or one of more than `most` bytes unzipped, a line that is too
     long, or bytes that are not UTF-8 (by line and byte offset).
     """
-    return decode_lines(_blocks(path, most), path)
+    return decode_lines(_blocks(path, most), path, errors)
 
 
 def open_text(path: Path) -> IO[str]:

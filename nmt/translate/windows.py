@@ -84,9 +84,12 @@ def _next_window(arrivals: Arrivals, free_slots: Semaphore, size: int) -> tuple[
     return window, arrival
 
 
-def shown(windows: Iterable[list[str]], quiet: bool) -> Iterator[list[str]]:
-    """The same windows, with a progress bar if stderr is a terminal."""
-    with tqdm(unit=" lines", file=sys.stderr, disable=quiet or not sys.stderr.isatty()) as bar:
+def shown(
+    windows: Iterable[list[str]], quiet: bool, done: int = 0, total: int | None = None
+) -> Iterator[list[str]]:
+    """The same windows, with a progress bar if stderr is a terminal; `done` of the `total` lines came before."""
+    is_hidden = quiet or not sys.stderr.isatty()
+    with tqdm(unit=" lines", file=sys.stderr, disable=is_hidden, initial=done, total=total) as bar:
         for window in windows:
             yield window
             bar.update(len(window))
