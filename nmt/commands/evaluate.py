@@ -71,6 +71,8 @@ Quiet = Annotated[
     typer.Option("--quiet", "-q", help="Print no table: for gates and the history."),
 ]
 
+_FILES = "a file is given as --hyp FILE --ref FILE, or as --src FILE --ref FILE"
+
 
 def evaluate(
     config: options.ConfigFile = None,
@@ -99,32 +101,30 @@ def evaluate(
     from nmt.evaluate import gate
 
     floors = gate.parse_floors(fail_under or [])
+    options.check_option("--device", "train.device", device)
+    options.refuse_strange_overrides(overrides or [], ("search", "evaluate"), _FILES)
+    search = {"beam_size": beam_size, "typography": typography, "verify": verify}
+    asked = options.with_options(overrides, "search", search)
+    if hyp is not None:
+        _refuse_beside_hyp(model, output, asked, device, precision)
     if fail_below_baseline and baseline is None:
         raise ConfigError("--fail-below-baseline needs --baseline FILE")
     _refuse_files(src, ref, hyp, baseline, output, overwrite, quiet)
-    options.check_option("--device", "train.device", device)
-    files = "a file is given as --hyp FILE --ref FILE, or as --src FILE --ref FILE"
-    options.refuse_strange_overrides(overrides or [], ("search", "evaluate"), files)
-    search = {"beam_size": beam_size, "typography": typography, "verify": verify}
-    asked = options.with_options(overrides, "search", search)
-    baseline_lines = None if baseline is None else list(input_lines(baseline))
-
+    baseline_lines = _lines(baseline)
     if hyp is not None and ref is not None:
-        _refuse_beside_hyp(model, output, asked, device, precision)
         settings = load_config(config, asked)
-        refuse_history(history or _path(settings.evaluate.history))
+        history = _history(history, settings)
         submitted = submission.from_file(hyp, src, ref)
     else:
         settings, run = _find(config, model, asked, history)
-        refuse_history(history or _path(settings.evaluate.history))
+        history = _history(history, settings)
         submitted = submission.from_model(settings, run, src, ref, device, precision, quiet)
     _write(submitted.hypotheses, output)
 
     metrics = _without_repeats([*settings.evaluate.metrics, *floors])
     result = submitted.evaluate(baseline_lines, metrics)
-    _publish(result, as_json, quiet, history or settings.evaluate.history)
-    comparisons = result.comparisons if fail_below_baseline else ()
-    gate.check_gate(result.scores, floors, comparisons)
+    _publish(result, as_json, quiet, history)
+    gate.check_gate(result.scores, floors, result.comparisons if fail_below_baseline else ())
 
 
 def _refuse_files(
@@ -142,14 +142,22 @@ def _refuse_files(
     if hyp is None and (src is None) != (ref is None):
         message = "without both, the run's test split is translated"
         raise ConfigError(f"--src and --ref go together; {message}")
-    refuse_unreadable(src, ref, hyp, baseline)
+    refuse_unreadable(hyp, src, ref, baseline)
     refuse_output(output, overwrite)
     if is_standard(output) and not quiet:
         raise ConfigError("--output - would mix translations and scores on stdout; add --quiet")
 
 
-def _path(text: str | None) -> Path | None:
-    return Path(text) if text else None
+def _history(given: Path | None, settings: "Config") -> Path | None:
+    """The history to append to, once it is known that it can be."""
+    named = settings.evaluate.history
+    history = given or (Path(named) if named else None)
+    refuse_history(history)
+    return history
+
+
+def _lines(path: Path | None) -> list[str] | None:
+    return None if path is None else list(input_lines(path))
 
 
 def _refuse_beside_hyp(
@@ -195,7 +203,7 @@ def _without_repeats(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _publish(result: "Evaluation", as_json: bool, quiet: bool, history: str | Path | None) -> None:
+def _publish(result: "Evaluation", as_json: bool, quiet: bool, history: Path | None) -> None:
     """Print the evaluation, and append it to the history if there is one."""
     from nmt.evaluate.history import append_history
 
@@ -206,4 +214,4 @@ def _publish(result: "Evaluation", as_json: bool, quiet: bool, history: str | Pa
     elif not quiet:
         put(result.as_text() + "\n")
     if history:
-        append_history(Path(history), result.as_json())
+        append_history(history, result.as_json())

@@ -156,4 +156,4 @@ def refuse_strange_overrides(overrides: list[str], sections: tuple[str, ...], fi
             raise ConfigError(f"command line: {unknown}")
         if name.partition(".")[0] not in (*sections, "run_dir"):
             takes = " and ".join(f"{section}.*" for section in sections)
-            raise ConfigError(f"command line: {override}: a trained model takes only {takes} here")
+            raise ConfigError(f"command line: {override}: a trained model takes only {takes}")

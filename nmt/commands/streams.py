@@ -1,12 +1,14 @@
 """What goes in on stdin and out on stdout and stderr. Stdout belongs to the commands' results."""
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from nmt.errors import ConfigError, DataError, UserError
 
+_BLOCK = 2**20  # bytes read at a time
 STANDARD = "-"  # as the name of a file: stdin, or stdout
 
 
@@ -55,6 +57,11 @@ def _on_stdout(write: Callable[[], object]) -> None:
         raise UserError(f"stdout: cannot be written ({error.strerror}); {fix}") from None
 
 
+def is_watched(quiet: bool) -> bool:
+    """Whether somebody sees how far the work has come."""
+    return not quiet and sys.stderr.isatty()
+
+
 # --- in ---
 
 
@@ -84,6 +91,22 @@ def _stream_lines(source: int | Path, name: Path, errors: str) -> Iterator[str]:
             yield from decode_lines(bounded_lines(file, name), name, errors)
     except OSError as error:
         raise DataError(f"{name}: cannot be read ({error.strerror})") from None
+
+
+def lines_ahead(path: Path | None) -> int | None:
+    """How many lines a plain file on a disk still has, or stdin without one; None where only reading them tells."""
+    if path is not None and path.suffix == ".gz":
+        return None
+    with open(sys.stdin.fileno() if path is None else path, "rb", closefd=path is not None) as file:
+        descriptor = file.fileno()
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        place = os.lseek(descriptor, 0, os.SEEK_CUR)
+        count = 0
+        while block := os.pread(descriptor, _BLOCK, place):
+            count += block.count(b"\n")
+            place += len(block)
+    return count
 
 
 def refuse_unreadable(*paths: Path | None) -> None:

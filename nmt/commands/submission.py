@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt import __version__
-from nmt.commands.streams import input_lines, warn
+from nmt.commands.streams import input_lines, is_watched, warn
 from nmt.errors import DataError, counted
 from nmt.run_dir import RunDir
 
@@ -75,7 +75,7 @@ def from_model(
 
     translator = load_translator(settings, run, device, precision, warn)
     hypotheses = []
-    for window in shown(windows(sources), quiet, total=len(sources)):
+    for window in shown(windows(sources), is_watched(quiet), total=len(sources)):
         hypotheses += [translation.text for translation in translator.translate(window)]
     about = {
         "nmt": __version__,

@@ -6,6 +6,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,6 +19,8 @@ from nmt.commands.streams import (
     flush,
     input_lines,
     is_standard,
+    is_watched,
+    lines_ahead,
     printable,
     put,
     refuse_unreadable,
@@ -62,6 +65,8 @@ Quiet = Annotated[
     typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
 ]
 
+_FILES = "a file is given as --input FILE, or as < FILE"
+
 
 def translate(
     config: options.ConfigFile = None,
@@ -97,8 +102,7 @@ def translate(
     refuse_output(output, overwrite=overwrite, resume=resume)
     refuse_unreadable(input_file)
     options.check_option("--device", "train.device", device)
-    files = "a file is given as --input FILE, or as < FILE"
-    options.refuse_strange_overrides(overrides or [], ("search",), files)
+    options.refuse_strange_overrides(overrides or [], ("search",), _FILES)
     asked = options.with_options(overrides, "search", search)
     settings, run = find_run(model, config, asked)
     if output_format == "text" and settings.search.n_best > 1:
@@ -110,10 +114,11 @@ def translate(
     translator = load_translator(settings, run, device, precision, warn)
     render = Renderer(translator, output_format)
     lines = input_lines(input_file, invalid)
+    text = Text(lines, None if is_standard(input_file) else input_file, quiet)
     if output is None or is_standard(output):
-        _to_stdout(lines, render, input_file, quiet)
+        _to_stdout(text, render)
     else:
-        _to_file(lines, render, output, resume, overwrite, quiet)
+        _to_file(text, render, output, resume, overwrite)
 
 
 class Renderer:
@@ -138,45 +143,51 @@ class Renderer:
         return f"{self._translator.fingerprint()} {self._output_format}"
 
 
-def _to_stdout(
-    lines: Iterator[str], render: Renderer, input_file: Path | None, quiet: bool
-) -> None:
-    """The lines of a file many at a time, others as they arrive."""
-    from nmt.translate.windows import live_windows, shown, windows
+@dataclass(frozen=True)
+class Text:
+    """What is to be translated."""
 
-    file = None if is_standard(input_file) else input_file
-    if file is None and sys.stdin.isatty() and not quiet:
+    lines: Iterator[str]
+    file: Path | None  # where they come from; None: stdin
+    quiet: bool
+
+    def is_on_disk(self) -> bool:
+        """Whether the lines are all there; others are answered as they come."""
+        status = os.fstat(sys.stdin.fileno()) if self.file is None else self.file.stat()
+        return stat.S_ISREG(status.st_mode)
+
+    def shown(self, windows: Iterator[list[str]], done: int = 0) -> Iterator[list[str]]:
+        """Windows of these lines after the first `done`, with a progress bar for who sees it."""
+        from nmt.translate.windows import shown
+
+        watched = is_watched(self.quiet)
+        return shown(windows, watched, done, lines_ahead(self.file) if watched else None)
+
+
+def _to_stdout(text: Text, render: Renderer) -> None:
+    """The lines of a file many at a time, others as they arrive."""
+    from nmt.translate.windows import live_windows, windows
+
+    if text.file is None and sys.stdin.isatty() and not text.quiet:
         say("nmt: type English, a line at a time; Ctrl-D ends")
+    lines = text.lines
     done = 0
-    for window in shown(windows(lines), quiet) if _is_on_disk(file) else live_windows(lines):
+    for window in text.shown(windows(lines)) if text.is_on_disk() else live_windows(lines):
         put(render(window, done + 1))
         flush()
         done += len(window)
 
 
-def _is_on_disk(file: Path | None) -> bool:
-    """Whether the lines of a file, or of stdin without one, are all there."""
-    status = os.fstat(sys.stdin.fileno()) if file is None else file.stat()
-    return stat.S_ISREG(status.st_mode)
-
-
-def _to_file(
-    lines: Iterator[str],
-    render: Renderer,
-    output: Path,
-    resume: bool,
-    overwrite: bool,
-    quiet: bool,
-) -> None:
+def _to_file(text: Text, render: Renderer, output: Path, resume: bool, overwrite: bool) -> None:
     """Into a file that appears when all lines are done; what is done beforehand can be resumed."""
     from nmt.translate.resumable import resumable_output
-    from nmt.translate.windows import shown, windows
+    from nmt.translate.windows import windows
 
     with (
         resumable_output(output, render.fingerprint(), resume, overwrite) as part,
         _telling_how_to_resume(part),
     ):
-        for window in shown(windows(part.remaining(lines)), quiet, part.lines):
+        for window in text.shown(windows(part.remaining(text.lines)), part.lines):
             part.append(window, render(window, part.lines + 1))
 
 

@@ -85,11 +85,15 @@ def _next_window(arrivals: Arrivals, free_slots: Semaphore, size: int) -> tuple[
 
 
 def shown(
-    windows: Iterable[list[str]], quiet: bool, done: int = 0, total: int | None = None
+    windows: Iterable[list[str]], watched: bool, done: int = 0, total: int | None = None
 ) -> Iterator[list[str]]:
-    """The same windows, with a progress bar if stderr is a terminal; `done` of the `total` lines came before."""
-    is_hidden = quiet or not sys.stderr.isatty()
-    with tqdm(unit=" lines", file=sys.stderr, disable=is_hidden, initial=done, total=total) as bar:
+    """The same windows, with a progress bar on stderr if it is `watched`.
+
+    `done` lines were dealt with before; `total` is their number and that of all others, if it is known.
+    """
+    with tqdm(
+        unit=" lines", file=sys.stderr, disable=not watched, initial=done, total=total
+    ) as bar:
         for window in windows:
             yield window
             bar.update(len(window))
