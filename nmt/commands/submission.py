@@ -80,12 +80,20 @@ def from_model(
     about = {
         "nmt": __version__,
         "model": str(run.path),
+        **_about_checkpoint(translator.checkpoint),
         "search": settings.search.model_dump(mode="json"),
         "source": str(source),
         "reference": str(reference),
         "lines": len(sources),
     }
     return Submission(hypotheses, references, sources, about)
+
+
+def _about_checkpoint(folder: Path | None) -> dict[str, Any]:
+    """What reports say of a checkpoint: its name, such as step-00012000, and the updates behind it."""
+    if folder is None:
+        return {}
+    return {"checkpoint": folder.name, "step": int(folder.name.partition("-")[2])}
 
 
 def _refuse_unequal(first: Path, lines: list[str], second: Path, others: list[str]) -> None:

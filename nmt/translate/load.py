@@ -36,7 +36,10 @@ def load_translator(
     put_weights(shapes, weights, folder)  # refuses what does not fit before anything is allocated
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     put_weights(model, weights, folder)
-    return Translator(model.to(where), src, tgt, config.search, resolve_precision(precision, where))
+    resolved = resolve_precision(precision, where)
+    translator = Translator(model.to(where), src, tgt, config.search, resolved)
+    translator.checkpoint = folder
+    return translator
 
 
 def _ignore(_warning: str) -> None:

@@ -95,11 +95,10 @@ def resumable_output(
 ) -> Iterator[ResumableOutput]:
     """Yield what is done of `output`, to be continued; it becomes the file if nothing is raised, else stays beside.
 
-    Raises ConfigError if it was made with anything else than `made_with`, is there though not to be resumed, or is
-    not ours; UserError if another process is at work on it.
+    Raises ConfigError if it was made with anything else than `made_with`, or is there though not to be resumed;
+    UserError if another process is at work on it.
     """
     folder = output.with_name(f"{output.name}{PART}")
-    _refuse_foreign(folder)
     with locked(folder):
         start_again = overwrite and not resume
         if start_again or not (folder / "done.json").exists():
@@ -111,21 +110,6 @@ def resumable_output(
         (folder / "text").replace(output)
         sync(output.parent)
         shutil.rmtree(folder)
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Raise ConfigError for a folder that would be deleted in the end though it holds something else than ours."""
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{folder}: is a file, where unfinished work would go; rename it")
-    if not folder.exists():
-        return
-    ours = {".lock", "done.json"}
-    if (folder / "done.json").exists():
-        ours.add("text")
-    for path in sorted(folder.iterdir()):
-        is_unfinished = path.name.startswith(".") and path.name.endswith(PART)
-        if path.name not in ours and not is_unfinished:
-            raise ConfigError(f"{path}: is not nmt's, and would be deleted; move it away")
 
 
 def _refuse_to_mix(folder: Path, done: Done, made_with: str, resume: bool) -> None:

@@ -8,6 +8,7 @@ repaired. If the best candidate has a fault, the line is tried again in other wa
 import hashlib
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
 
 import torch
 
@@ -32,6 +33,8 @@ _LONGEST_TOKEN = 64
 
 class Translator:
     """A model with its two sides and a way of searching."""
+
+    checkpoint: Path | None = None  # the folder of its weights, where they were loaded
 
     def __init__(
         self, model: Transformer, src: Side, tgt: Side, search: SearchConfig, precision: Precision
