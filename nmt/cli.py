@@ -45,7 +45,7 @@ def _one_line() -> Iterator[None]:
         finally:
             flush()  # what fails to be written is told here; at exit it would be a traceback
     except UserError as error:
-        for line in str(error).splitlines():
+        for line in error.lines:
             say(f"nmt: {printable(line)}")
         raise typer.Exit(error.exit_code) from None
     except typer.TyperException as error:

@@ -18,11 +18,19 @@ class UserError(Exception):
 
     exit_code = 1
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.lines = [message]  # as they are printed; a file's name may hold anything
+
 
 class ConfigError(UserError):
-    """The command line or a configuration is wrong."""
+    """The command line or a configuration is wrong; several mistakes are a line each."""
 
     exit_code = 2
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = list(lines)
 
 
 class DataError(UserError):

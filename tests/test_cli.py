@@ -75,6 +75,11 @@ def test_help_names_the_five_commands_and_version_the_version() -> None:
             2,
             "--beam-size 0: must be a whole number from 1 to 1,000",
         ),
+        (["translate", "--beam-size", ""], 2, "--beam-size '': must be a whole number from 1"),
+        (["translate", "--beam-size", "a\nb"], 2, r"--beam-size a\nb: must be a whole number"),
+        (["translate", "-i", "a\nb\u2028"], 3, r"a\nb\u2028: no such file"),
+        (["prepare", "a\nb"], 2, r"'a\nb' is not of the form"),
+        (["translate", "search=3"], 2, "search=3: 'search' is a section; name a setting in it"),
         (["translate", "--beam-size"], 2, "'--beam-size' needs a value; see nmt translate --help"),
         (["translate", "--max-length", "1.5"], 2, "--max-length 1.5: must be a whole number"),
         (

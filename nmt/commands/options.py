@@ -139,7 +139,7 @@ def check_option(option: str, setting: str, value: str) -> None:
 
     message = refusal(setting, value)
     if message is not None:
-        raise ConfigError(f"command line: {option} {value}: {message}")
+        raise ConfigError(f"command line: {option} {value or repr(value)}: {message}")
 
 
 def refuse_strange_overrides(overrides: list[str], sections: tuple[str, ...], files: str) -> None:
@@ -154,6 +154,9 @@ def refuse_strange_overrides(overrides: list[str], sections: tuple[str, ...], fi
         unknown = unknown_setting(name)
         if unknown is not None:
             raise ConfigError(f"command line: {unknown}")
+        if name in sections:
+            message = f"'{name}' is a section; name a setting in it"
+            raise ConfigError(f"command line: {override}: {message}")
         if name.partition(".")[0] not in (*sections, "run_dir"):
             takes = " and ".join(f"{section}.*" for section in sections)
             raise ConfigError(f"command line: {override}: a trained model takes only {takes}")

@@ -5,6 +5,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 from nmt.errors import ConfigError, DataError, UserError
 
@@ -21,8 +22,11 @@ def is_standard(path: Path | None) -> bool:
 
 
 def say(text: str) -> None:
-    """Print a line for people: to stderr, so that stdout holds only results."""
-    print(text, file=sys.stderr, flush=True)
+    """Print a line for people: to stderr, so that stdout holds only results. If nobody reads it, the work goes on."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _give_up(sys.stderr)
 
 
 def warn(text: str) -> None:
@@ -49,12 +53,16 @@ def _on_stdout(write: Callable[[], object]) -> None:
     try:
         write()
     except OSError as error:
-        # What is left in the buffer would fail again when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise
         fix = "free some space, or write elsewhere"
         raise UserError(f"stdout: cannot be written ({error.strerror}); {fix}") from None
+
+
+def _give_up(stream: TextIO) -> None:
+    """Write to nowhere from now on: what is left in the buffer would fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def is_watched(quiet: bool) -> bool:

@@ -28,7 +28,7 @@ def load_config(path: Path | None, overrides: list[str] | None = None) -> Config
     try:
         return Config.model_validate(settings.values)
     except ValidationError as error:
-        raise ConfigError(describe_mistakes(error, Config, settings)) from None
+        raise ConfigError(*describe_mistakes(error, Config, settings)) from None
 
 
 def refusal(setting: str, text: str) -> str | None:

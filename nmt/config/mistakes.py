@@ -18,10 +18,10 @@ _TOO_LARGE = 2**63  # for a number of the computer
 
 def describe_mistakes(
     error: ValidationError, schema: type[BaseModel], settings: PlacedSettings
-) -> str:
+) -> list[str]:
     """Every mistake that a validation found, one a line."""
     lines = [_describe(problem, schema, settings) for problem in error.errors()]
-    return "\n".join(dict.fromkeys(lines))  # two items of a list may have the same mistake
+    return list(dict.fromkeys(lines))  # two items of a list may have the same mistake
 
 
 def _describe(problem: Any, schema: type[BaseModel], settings: PlacedSettings) -> str:
