@@ -1,6 +1,7 @@
 """nmt evaluate: how good a model's translations, or those in a file, are."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -101,14 +102,13 @@ def evaluate(
     from nmt.evaluate import gate
 
     floors = gate.parse_floors(fail_under or [])
+    _refuse_no_baseline(fail_below_baseline, baseline)
     options.check_option("--device", "train.device", device)
     options.refuse_strange_overrides(overrides or [], ("search", "evaluate"), _FILES)
     search = {"beam_size": beam_size, "typography": typography, "verify": verify}
     asked = options.with_options(overrides, "search", search)
     if hyp is not None:
         _refuse_beside_hyp(model, output, asked, device, precision)
-    if fail_below_baseline and baseline is None:
-        raise ConfigError("--fail-below-baseline needs --baseline FILE")
     _refuse_files(src, ref, hyp, baseline, output, overwrite, quiet)
     baseline_lines = _lines(baseline)
     if hyp is not None and ref is not None:
@@ -121,10 +121,14 @@ def evaluate(
         submitted = submission.from_model(settings, run, src, ref, device, precision, quiet)
     _write(submitted.hypotheses, output)
 
-    metrics = _without_repeats([*settings.evaluate.metrics, *floors])
-    result = submitted.evaluate(baseline_lines, metrics)
+    result = submitted.evaluate(baseline_lines, _metrics(settings, floors))
     _publish(result, as_json, quiet, history)
     gate.check_gate(result.scores, floors, result.comparisons if fail_below_baseline else ())
+
+
+def _refuse_no_baseline(is_needed: bool, baseline: Path | None) -> None:
+    if is_needed and baseline is None:
+        raise ConfigError("--fail-below-baseline needs --baseline FILE")
 
 
 def _refuse_files(
@@ -199,8 +203,9 @@ def _find(
     return settings, run
 
 
-def _without_repeats(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
+def _metrics(settings: "Config", floors: Iterable[str]) -> list[str]:
+    """What is measured: what is configured and what has a bar, each once."""
+    return list(dict.fromkeys([*settings.evaluate.metrics, *floors]))
 
 
 def _publish(result: "Evaluation", as_json: bool, quiet: bool, history: Path | None) -> None:

@@ -105,9 +105,7 @@ def translate(
     options.refuse_strange_overrides(overrides or [], ("search",), _FILES)
     asked = options.with_options(overrides, "search", search)
     settings, run = find_run(model, config, asked)
-    if output_format == "text" and settings.search.n_best > 1:
-        message = f"n_best={settings.search.n_best} needs --format jsonl or scores"
-        raise ConfigError(f"{message}; text has one translation a line")
+    _refuse_several_as_text(output_format, settings.search.n_best)
 
     from nmt.translate.load import load_translator
 
@@ -119,6 +117,12 @@ def translate(
         _to_stdout(text, render)
     else:
         _to_file(text, render, output, resume, overwrite)
+
+
+def _refuse_several_as_text(output_format: str, n_best: int) -> None:
+    if output_format == "text" and n_best > 1:
+        message = f"n_best={n_best} needs --format jsonl or scores"
+        raise ConfigError(f"{message}; text has one translation a line")
 
 
 class Renderer:
