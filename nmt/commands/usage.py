@@ -11,7 +11,7 @@ from nmt.errors import ConfigError
 # What other programs call our options. A group may hold an option of one command and its twin of another.
 _SYNONYMS = (
     ("--input", "--src", "--source", "--file", "--in", "--infile", "--input-file", "--text"),
-    ("--output", "--out", "--outfile", "--output-file", "--save", "--tgt", "--target"),
+    ("--output", "--out", "--outfile", "--output-file", "--save"),
     ("--hyp", "--hypothesis", "--hypotheses", "--sys", "--system", "--translation"),
     ("--ref", "--reference", "--references", "--tgt", "--target"),
     ("--model", "--run", "--run-dir", "--checkpoint", "--model-dir", "--model-path"),
@@ -81,9 +81,25 @@ def describe(error: Any) -> str:
 
 
 def _no_such_option(name: str, context: Any) -> str:
-    near = nearest_option(name, _options(context))
+    near = nearest_option(name, _options(context)) or _setting(name, context)
     fix = f"did you mean {near}?" if near else f"see {_help(context)}"
     return f"no such option {name}; {fix}"
+
+
+def _setting(name: str, context: Any) -> str | None:
+    """The setting that was taken for an option, such as train.updates=VALUE; None if there is none."""
+    if context is None or all(each.name != "overrides" for each in context.command.params):
+        return None
+    from nmt.config.load import settings_named
+
+    is_trained = context.command.name in ("translate", "evaluate")
+    sections = ("search", "evaluate") if is_trained else (context.command.name, "data", "model")
+    found = settings_named(name.lstrip("-").replace("-", "_"))
+    for section in sections:
+        for setting in found:
+            if setting.startswith(f"{section}."):
+                return f"{setting}=VALUE"
+    return None
 
 
 def _unexpected(message: str, context: Any) -> str:

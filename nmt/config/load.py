@@ -58,6 +58,11 @@ def unknown_setting(name: str) -> str | None:
     return None
 
 
+def settings_named(last: str) -> list[str]:
+    """Every setting whose name ends so: "updates" is that of train.updates."""
+    return [name for name in _names(Config) if name.endswith(f".{last}")]
+
+
 def _names(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
     """The name of every setting, such as train.updates."""
     for name, field in section.model_fields.items():
