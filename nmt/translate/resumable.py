@@ -115,7 +115,7 @@ def resumable_output(
 def _refuse_to_mix(folder: Path, done: Done, made_with: str, resume: bool) -> None:
     if done.lines and not resume:
         raise ConfigError(
-            f"{folder}: {counted(done.lines, 'translated line')} already; "
+            f"{folder}: holds {counted(done.lines, 'translated line')} already; "
             "continue with --resume, or start again with --overwrite"
         )
     if done.lines and done.made_with != made_with:

@@ -255,7 +255,7 @@ def go_on(
 def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     half_done(output)
-    told = r"out\.zh\.part: 2 translated lines already; continue with --resume, or start again with --overwrite"
+    told = r"out\.zh\.part: holds 2 translated lines already; continue with --resume, or start again with --overwrite"
     with (
         pytest.raises(ConfigError, match=told),
         resumable_output(output, "this model", resume=False, overwrite=False),
