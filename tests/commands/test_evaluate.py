@@ -93,20 +93,19 @@ def test_search_options_are_those_of_translate_and_are_recorded(tmp_path: Path) 
     history.write_text(
         '{"time": "2026-01-01T00:00:00+00:00", "scores": {}}\n'
     )  # of an earlier version
-    done = run_nmt("evaluate", "-m", RUN, *options, "-o", output, "--json", "--history", history)
-    assert done.returncode == 0, done.stderr
+    done = invoke("evaluate", "-m", RUN, *options, "-o", output, "--json", "--history", history)
+    assert done.exit_code == 0, done.stderr
     record = json.loads(done.stdout)
     settings = {name: record["search"][name] for name in ("beam_size", "typography", "verify")}
     assert settings == {"beam_size": 1, "typography": "off", "verify": "flag"}
-    source = (RUN / "data" / "test.en").read_text()
-    translated = run_nmt("translate", "-m", RUN, *options, "-q", stdin=source)
-    assert translated.stdout == output.read_bytes()
+    translated = invoke("translate", "-m", RUN, *options, "-i", RUN / "data" / "test.en")
+    assert translated.stdout_bytes == output.read_bytes()
     old, new = map(json.loads, history.read_text().splitlines())
     assert old["scores"] == {}
     assert new["search"] == record["search"]
-    quiet = run_nmt("evaluate", "-m", RUN, *options, "-o", "-", "-q", cwd=tmp_path)
-    assert quiet.stdout == output.read_bytes()
-    assert not (tmp_path / "-").exists()
+    quiet = invoke("evaluate", "-m", RUN, *options, "-o", "-", "-q")
+    assert quiet.stdout_bytes == output.read_bytes()
+    assert not Path("-").exists()
 
 
 def test_a_hypothesis_comes_from_stdin(tmp_path: Path) -> None:
