@@ -5,7 +5,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TextIO
 
 from nmt.errors import ConfigError, DataError, UserError
 
@@ -22,11 +21,8 @@ def is_standard(path: Path | None) -> bool:
 
 
 def say(text: str) -> None:
-    """Print a line for people: to stderr, so that stdout holds only results. If nobody reads it, the work goes on."""
-    try:
-        print(text, file=sys.stderr, flush=True)
-    except OSError:
-        _give_up(sys.stderr)
+    """Print a line for people: to stderr, so that stdout holds only results."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def warn(text: str) -> None:
@@ -53,16 +49,12 @@ def _on_stdout(write: Callable[[], object]) -> None:
     try:
         write()
     except OSError as error:
-        _give_up(sys.stdout)
+        # What is left in the buffer would fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise
         fix = "free some space, or write elsewhere"
         raise UserError(f"stdout: cannot be written ({error.strerror}); {fix}") from None
-
-
-def _give_up(stream: TextIO) -> None:
-    """Write to nowhere from now on: what is left in the buffer would fail again when Python ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def is_watched(quiet: bool) -> bool:
@@ -79,24 +71,33 @@ def input_lines(path: Path | None, invalid: str = "error") -> Iterator[str]:
     `invalid` bytes are an "error", or "replace" makes them U+FFFD.
     Raises DataError for a file that is missing, bytes that are not UTF-8, or a line without end.
     """
-    from nmt.corpus.lines import read_lines
+    from nmt.corpus.lines import decode_lines
 
-    errors = "strict" if invalid == "error" else invalid
+    blocks, name = input_blocks(path)
+    return decode_lines(blocks, name, "strict" if invalid == "error" else invalid)
+
+
+def input_blocks(path: Path | None) -> tuple[Iterator[bytes], Path]:
+    """Whole lines of a file or of stdin, as bytes, and its name in messages."""
+    from nmt.corpus.lines import blocks_of
+
     if path is None or is_standard(path):
-        return _stream_lines(sys.stdin.fileno(), Path("stdin"), errors)
-    if path.is_file() or not path.exists() or path.is_dir():
-        return read_lines(path, errors=errors)
-    return _stream_lines(path, path, errors)  # a pipe: each line as soon as it is there
+        name = Path("stdin")
+        return _arriving(sys.stdin.fileno(), name), name
+    if path.is_file() or path.is_dir() or not path.exists():
+        return blocks_of(path), path
+    return _arriving(path, path), path  # a named pipe
 
 
-def _stream_lines(source: int | Path, name: Path, errors: str) -> Iterator[str]:
-    from nmt.corpus.lines import bounded_lines, decode_lines
+def _arriving(source: int | Path, name: Path) -> Iterator[bytes]:
+    """Each line of a stream as soon as it is there."""
+    from nmt.corpus.lines import bounded_lines
 
     try:
         # For stdin a file object of its own: at exit Python would wait for sys.stdin's lock, which the reading
         # thread holds.
         with open(source, "rb", closefd=isinstance(source, Path)) as file:
-            yield from decode_lines(bounded_lines(file, name), name, errors)
+            yield from bounded_lines(file, name)
     except OSError as error:
         raise DataError(f"{name}: cannot be read ({error.strerror})") from None
 

@@ -25,13 +25,13 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK = b"\x1f\x8b"
 
 
-def read_lines(path: Path, most: int = MOST_UNZIPPED, errors: str = "strict") -> Iterator[str]:
-    """Give the lines of a text file, without their ends; `errors` is as for bytes.decode.
+def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
+    """Give the lines of a text file, without their ends.
 
     Raises DataError for a missing file, a damaged .gz or one of more than `most` bytes unzipped, a line that is too
     long, or bytes that are not UTF-8 (by line and byte offset).
     """
-    return decode_lines(_blocks(path, most), path, errors)
+    return decode_lines(blocks_of(path, most), path)
 
 
 def open_text(path: Path) -> IO[str]:
@@ -87,8 +87,8 @@ def _split(text: str) -> list[str]:
     return text.replace("\r\n", "\n")[:-1].split("\n")
 
 
-def _blocks(path: Path, most: int) -> Iterator[bytes]:
-    """The bytes of a file, some whole lines at a time."""
+def blocks_of(path: Path, most: int = MOST_UNZIPPED) -> Iterator[bytes]:
+    """The bytes of a file, some whole lines at a time; raises as `read_lines` does."""
     try:
         with _open_bytes(path) as file:
             yield from _whole_lines(file, path, most)

@@ -11,7 +11,7 @@ from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.ledger import ledger_line
 from nmt.corpus.prepare import is_current, prepare
 from nmt.corpus.sources import find_sources
-from nmt.errors import ConfigError, Say, counted
+from nmt.errors import ConfigError, Say
 from nmt.files import remove, write_text
 from nmt.run_dir import SIDES, SPLITS, RunDir
 
@@ -130,8 +130,7 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
     report = prepare(config, run)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
-    sizes = [f"{split} {counted(report[split]['pairs'], 'pair')}" for split in SPLITS]
-    say(f"prepare: {', '.join(sizes)}")
+    say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in SPLITS))
 
 
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
