@@ -3,6 +3,8 @@
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -12,59 +14,78 @@ from nmt import __version__
 from nmt.commands.build_vocab import build_vocab
 from nmt.commands.evaluate import evaluate
 from nmt.commands.prepare import prepare
-from nmt.commands.streams import printable, say
+from nmt.commands.streams import flush, printable, put, say
 from nmt.commands.train import train
 from nmt.commands.translate import translate
 from nmt.commands.typography import typography
-from nmt.errors import UserError
+from nmt.commands.usage import Command, describe
+from nmt.errors import ConfigError, UserError
 
 
 class Commands(typer.core.TyperGroup):
     """Runs a command and exits as README's table of exit codes says."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options before the command."""
+        with _one_line():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; an error that a user can fix is one line on stderr."""
-        try:
+        """Run the command."""
+        with _one_line():
             return super().invoke(ctx)
-        except UserError as error:
-            for line in str(error).splitlines():
-                say(f"nmt: {printable(line)}")
-            raise typer.Exit(error.exit_code) from None
-        except BrokenPipeError:  # whoever read our output has gone: nobody is left to tell
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(128 + signal.SIGPIPE) from None
-        except KeyboardInterrupt:
-            raise typer.Exit(128 + signal.SIGINT) from None
-        except OSError as error:
-            say(f"nmt: {error.filename or 'input or output'}: {error.strerror or error}")
-            raise typer.Exit(1) from None
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """Make an error that a user can fix one line on stderr, and an exit code."""
+    try:
+        try:
+            yield
+        finally:
+            flush()  # what fails to be written is told here; at exit it would be a traceback
+    except UserError as error:
+        for line in error.lines:
+            say(f"nmt: {printable(line)}")
+        raise typer.Exit(error.exit_code) from None
+    except typer.TyperException as error:
+        say(f"nmt: {printable(describe(error))}")
+        raise typer.Exit(error.exit_code) from None
+    except BrokenPipeError:  # whoever read our output has gone: nobody is left to tell
+        raise typer.Exit(128 + signal.SIGPIPE) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(128 + signal.SIGINT) from None
+    except OSError as error:
+        say(f"nmt: {error.filename or 'a file'}: {error.strerror or error}")
+        raise typer.Exit(1) from None
 
 
 app = typer.Typer(
     name="nmt",
     cls=Commands,
     help="English→Chinese machine translation: train on your corpora, translate, evaluate.",
-    no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("prepare")(prepare)
-app.command("build-vocab")(build_vocab)
-app.command("train")(train)
-app.command("translate")(translate)
-app.command("typography")(typography)
-app.command("evaluate")(evaluate)
+app.command("prepare", cls=Command)(prepare)
+app.command("build-vocab", cls=Command)(build_vocab)
+app.command("train", cls=Command)(train)
+app.command("translate", cls=Command)(translate)
+app.command("typography", cls=Command)(typography)
+app.command("evaluate", cls=Command)(evaluate)
 
 
 @app.callback(invoke_without_command=True)
 def _top(
+    ctx: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     if version:
-        print(f"nmt {__version__}")
-        raise typer.Exit
+        put(f"nmt {__version__}\n")
+    elif ctx.invoked_subcommand is None:
+        say(ctx.get_help())
+        raise typer.Exit(ConfigError.exit_code)
 
 
 def main() -> None:

@@ -12,16 +12,29 @@ def print_nothing(_line: str) -> None:
     """A `Say` for those who want no lines."""
 
 
+def counted(count: int, noun: str) -> str:
+    """Write "1 line", "2,000 lines"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 class UserError(Exception):
     """Something failed for a reason outside this program (a full disk, a diverging loss)."""
 
     exit_code = 1
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.lines = [message]  # as they are printed; a file's name may hold anything
+
 
 class ConfigError(UserError):
-    """The command line or a configuration is wrong."""
+    """The command line or a configuration is wrong; several mistakes are a line each."""
 
     exit_code = 2
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = list(lines)
 
 
 class DataError(UserError):

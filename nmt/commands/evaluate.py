@@ -1,14 +1,15 @@
 """nmt evaluate: how good a model's translations, or those in a file, are."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nmt.commands import options
-from nmt.commands.output_file import refuse_output
-from nmt.commands.streams import warn
+from nmt.commands.output_file import refuse_history, refuse_output
+from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, warn
 from nmt.commands.trained_run import find_run, refuse_history_elsewhere
 from nmt.errors import ConfigError
 
@@ -19,19 +20,35 @@ if TYPE_CHECKING:
 
 Source = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Source text; default: the run's test split."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Source text; default: the run's test split.",
+    ),
 ]
 Reference = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Reference translations, line for line."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Reference translations, line for line.",
+    ),
 ]
 Hypothesis = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Translations to score instead of a model's."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Translations to score instead of a model's; - is stdin.",
+    ),
 ]
 Baseline = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Another system's translations, to compare with."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Another system's translations, to compare with.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FailUnder = Annotated[
@@ -44,12 +61,18 @@ FailBelowBaseline = Annotated[
 ]
 History = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Append the result here, as a line of JSON."),
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Append the result here, as a line of JSON.",
+    ),
 ]
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="Print no table: for gates and the history."),
 ]
+
+_FILES = "a file is given as --hyp FILE --ref FILE, or as --src FILE --ref FILE"
 
 
 def evaluate(
@@ -60,6 +83,9 @@ def evaluate(
     ref: Reference = None,
     hyp: Hypothesis = None,
     baseline: Baseline = None,
+    beam_size: options.BeamSize = None,
+    typography: options.Typography = None,
+    verify: options.Verify = None,
     output: options.OutputFile = None,
     overwrite: options.OverwriteOutput = False,
     as_json: AsJson = False,
@@ -73,41 +99,97 @@ def evaluate(
     """Score a model or a file of translations."""
     from nmt.commands import submission
     from nmt.config.load import load_config
-    from nmt.corpus.lines import read_lines
     from nmt.evaluate import gate
-    from nmt.files import write_text
 
     floors = gate.parse_floors(fail_under or [])
-    if fail_below_baseline and baseline is None:
-        raise ConfigError("--fail-below-baseline needs --baseline FILE")
-    refuse_output(output, overwrite)
-    baseline_lines = None if baseline is None else list(read_lines(baseline))
-
+    _refuse_no_baseline(fail_below_baseline, baseline)
+    options.check_option("--device", "train.device", device)
+    options.refuse_strange_overrides(overrides or [], ("search", "evaluate"), _FILES)
+    search = {"beam_size": beam_size, "typography": typography, "verify": verify}
+    asked = options.with_options(overrides, "search", search)
     if hyp is not None:
-        _refuse_beside_hyp(model, output)
-        settings = load_config(config, overrides)
+        _refuse_beside_hyp(model, output, asked, device, precision)
+    _refuse_files(src, ref, hyp, baseline, output, overwrite, quiet)
+    baseline_lines = _lines(baseline)
+    if hyp is not None and ref is not None:
+        settings = load_config(config, asked)
+        history = _history(history, settings)
         submitted = submission.from_file(hyp, src, ref)
     else:
-        settings, run = _find(config, model, overrides or [], history)
-        submitted = submission.from_model(settings, run, src, ref, device, precision)
-    if output is not None:
-        write_text(output, "".join(f"{line}\n" for line in submitted.hypotheses))
+        settings, run = _find(config, model, asked, history)
+        history = _history(history, settings)
+        submitted = submission.from_model(settings, run, src, ref, device, precision, quiet)
+    _write(submitted.hypotheses, output)
 
-    metrics = _without_repeats([*settings.evaluate.metrics, *floors])
-    result = submitted.evaluate(baseline_lines, metrics)
-    _publish(result, as_json, quiet, history or settings.evaluate.history)
-    comparisons = result.comparisons if fail_below_baseline else ()
-    gate.check_gate(result.scores, floors, comparisons)
+    result = submitted.evaluate(baseline_lines, _metrics(settings, floors))
+    _publish(result, as_json, quiet, history)
+    gate.check_gate(result.scores, floors, result.comparisons if fail_below_baseline else ())
 
 
-def _refuse_beside_hyp(model: Path | None, output: Path | None) -> None:
-    meaningless = []
-    if model is not None:
-        meaningless.append("--model")
-    if output is not None:
-        meaningless.append("--output")
+def _refuse_no_baseline(is_needed: bool, baseline: Path | None) -> None:
+    if is_needed and baseline is None:
+        raise ConfigError("--fail-below-baseline needs --baseline FILE")
+
+
+def _refuse_files(
+    src: Path | None,
+    ref: Path | None,
+    hyp: Path | None,
+    baseline: Path | None,
+    output: Path | None,
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """Raise, before the work begins, for files that cannot be read or written."""
+    if hyp is not None and ref is None:
+        raise ConfigError("--hyp needs --ref FILE, the reference translations")
+    if hyp is None and (src is None) != (ref is None):
+        message = "without both, the run's test split is translated"
+        raise ConfigError(f"--src and --ref go together; {message}")
+    refuse_unreadable(hyp, src, ref, baseline)
+    refuse_output(output, overwrite)
+    if is_standard(output) and not quiet:
+        raise ConfigError("--output - would mix translations and scores on stdout; add --quiet")
+
+
+def _history(given: Path | None, settings: "Config") -> Path | None:
+    """The history to append to, once it is known that it can be."""
+    named = settings.evaluate.history
+    history = given or (Path(named) if named else None)
+    refuse_history(history)
+    return history
+
+
+def _lines(path: Path | None) -> list[str] | None:
+    return None if path is None else list(input_lines(path))
+
+
+def _refuse_beside_hyp(
+    model: Path | None, output: Path | None, overrides: list[str], device: str, precision: str
+) -> None:
+    """Raise ConfigError for what says how to translate, where nothing is translated."""
+    given = {
+        "--model": model is not None,
+        "--output": output is not None,
+        "--device": device != "auto",
+        "--precision": precision != "auto",
+    }
+    meaningless = [option for option, is_given in given.items() if is_given]
+    meaningless += [override for override in overrides if override.startswith("search.")]
+    meaningless += [override for override in overrides if override.startswith("run_dir=")]
     if meaningless:
         raise ConfigError(f"--hyp is scored as it is: leave out {' and '.join(meaningless)}")
+
+
+def _write(hypotheses: list[str], output: Path | None) -> None:
+    """Write the translations to where they are wanted, if anywhere."""
+    from nmt.files import write_text
+
+    text = "".join(f"{line}\n" for line in hypotheses)
+    if is_standard(output):
+        put(text)
+    elif output is not None:
+        write_text(output, text)
 
 
 def _find(
@@ -121,19 +203,20 @@ def _find(
     return settings, run
 
 
-def _without_repeats(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
+def _metrics(settings: "Config", floors: Iterable[str]) -> list[str]:
+    """What is measured: what is configured and what has a bar, each once."""
+    return list(dict.fromkeys([*settings.evaluate.metrics, *floors]))
 
 
-def _publish(result: "Evaluation", as_json: bool, quiet: bool, history: str | Path | None) -> None:
+def _publish(result: "Evaluation", as_json: bool, quiet: bool, history: Path | None) -> None:
     """Print the evaluation, and append it to the history if there is one."""
     from nmt.evaluate.history import append_history
 
     for warning in result.warnings:
         warn(warning)
     if as_json:
-        print(json.dumps(result.as_json(), ensure_ascii=False, indent=2))
+        put(json.dumps(result.as_json(), ensure_ascii=False, indent=2) + "\n")
     elif not quiet:
-        print(result.as_text())
+        put(result.as_text() + "\n")
     if history:
-        append_history(Path(history), result.as_json())
+        append_history(history, result.as_json())

@@ -1,10 +1,19 @@
 """Options that several commands have. An option of one command stands in that command's file."""
 
 from collections.abc import Mapping
+from os.path import expanduser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
+
+from nmt.errors import ConfigError
+
+
+def at_home(path: Path | None) -> Path | None:
+    """The path with ~ as the home folder: a shell leaves it in --output=~/out.zh."""
+    return None if path is None else Path(expanduser(path))  # noqa: PTH111 - Path's raises for ~nobody
+
 
 ConfigFile = Annotated[
     Path | None,
@@ -12,6 +21,7 @@ ConfigFile = Annotated[
         "--config",
         "-c",
         metavar="FILE",
+        callback=at_home,
         help="Settings; see configs/reference.yaml.",
     ),
 ]
@@ -20,6 +30,7 @@ Overrides = Annotated[
     typer.Argument(
         metavar="KEY=VALUE",
         help="Settings that override the file's, such as train.updates=500.",
+        hidden=True,  # Command shows it, without its type
     ),
 ]
 SearchOverrides = Annotated[
@@ -27,11 +38,22 @@ SearchOverrides = Annotated[
     typer.Argument(
         metavar="KEY=VALUE",
         help="Settings that override the run's, such as search.beam_size=10.",
+        hidden=True,
+    ),
+]
+InputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="FILE",
+        callback=at_home,
+        help="Text, plain or .gz; default: stdin.",
     ),
 ]
 MaxBytes = Annotated[
-    int | None,
-    typer.Option(help="Unzipped bytes of each .gz file; a larger one is refused."),
+    str | None,
+    typer.Option(metavar="N", help="Unzipped bytes of each .gz file; a larger one is refused."),
 ]
 OverwriteRun = Annotated[
     bool,
@@ -43,16 +65,43 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="DIR",
+        callback=at_home,
         help="Run folder; default: the run of --config, $NMT_MODEL, or the last trained run.",
     ),
 ]
-Precision = Annotated[str, typer.Option(help="auto, fp32, bf16 or fp16.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, mps, cuda or cuda:N.")]
+BeamSize = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="Hypotheses kept at each step; 1: greedy search."),
+]
+Typography = Annotated[
+    Literal["off", "keep", "none", "space"] | None,
+    typer.Option(
+        metavar="[off|keep|none|space]",
+        help="Spaces between Han and Latin; off: leave punctuation as it is, too.",
+    ),
+]
+Verify = Annotated[
+    Literal["off", "flag", "retry"] | None,
+    typer.Option(
+        metavar="[off|flag|retry]",
+        help="Warn of lost numbers, loops …; retry: first look for a better translation.",
+    ),
+]
+Precision = Annotated[
+    Literal["auto", "fp32", "bf16", "fp16"],
+    typer.Option(metavar="[auto|fp32|bf16|fp16]", help="How exactly to compute."),
+]
+Device = Annotated[
+    str,
+    typer.Option(metavar="DEVICE", help="auto, cpu, mps, cuda or cuda:N."),
+]
 OutputFile = Annotated[
     Path | None,
     typer.Option(
         "--output",
+        "-o",
         metavar="FILE",
+        callback=at_home,
         help="Write the translations here; the file appears whole or not at all.",
     ),
 ]
@@ -65,6 +114,49 @@ OverwriteOutput = Annotated[
 def with_options(
     overrides: list[str] | None, section: str, options: Mapping[str, object]
 ) -> list[str]:
-    """The overrides, and after them as `section.name=value` the options that were given (not None)."""
-    given = [f"{section}.{name}={value}" for name, value in options.items() if value is not None]
-    return [*(overrides or []), *given]
+    """The overrides, and after them as `section.name=value` the options that were given (not None).
+
+    Raises ConfigError for an option's value that its setting does not take, or for a setting given both ways.
+    """
+    settings = list(overrides or [])
+    for name, value in options.items():
+        if value is None:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        setting = f"{section}.{name}"
+        check_option(option, setting, str(value))
+        for override in overrides or []:
+            if override.startswith(f"{setting}="):
+                message = f"{option} {value} and {override} say the same setting; give one"
+                raise ConfigError(f"command line: {message}")
+        settings.append(f"{setting}={value}")
+    return settings
+
+
+def check_option(option: str, setting: str, value: str) -> None:
+    """Raise ConfigError, in the option's name, for a value that the setting does not take."""
+    from nmt.config.load import refusal
+
+    message = refusal(setting, value)
+    if message is not None:
+        raise ConfigError(f"command line: {option} {value or repr(value)}: {message}")
+
+
+def refuse_strange_overrides(overrides: list[str], sections: tuple[str, ...], files: str) -> None:
+    """Raise ConfigError for what is no setting of a trained run's `sections`; `files` says how a file is given."""
+    from nmt.config.load import unknown_setting
+
+    for override in overrides:
+        name, equals, _value = override.partition("=")
+        if not equals:
+            message = f"'{override}' is not of the form KEY=VALUE; {files}"
+            raise ConfigError(f"command line: {message}")
+        unknown = unknown_setting(name)
+        if unknown is not None:
+            raise ConfigError(f"command line: {unknown}")
+        if name in sections:
+            message = f"'{name}' is a section; name a setting in it"
+            raise ConfigError(f"command line: {override}: {message}")
+        if name.partition(".")[0] not in (*sections, "run_dir"):
+            takes = " and ".join(f"{section}.*" for section in sections)
+            raise ConfigError(f"command line: {override}: a trained model takes only {takes}")

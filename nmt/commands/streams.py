@@ -1,14 +1,27 @@
-"""What goes in on stdin and out on stderr. Stdout belongs to the commands' results."""
+"""What goes in on stdin and out on stdout and stderr. Stdout belongs to the commands' results."""
 
+import os
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from nmt.errors import ConfigError, DataError, UserError
 
 if TYPE_CHECKING:
     from nmt.corpus.lines import WrittenLine
 
-_STDIN = Path("stdin")  # in messages
+_BLOCK = 2**20  # bytes read at a time
+STANDARD = "-"  # as the name of a file: stdin, or stdout
+
+
+def is_standard(path: Path | None) -> bool:
+    """Whether a path means stdin or stdout."""
+    return path is not None and str(path) == STANDARD
+
+
+# --- out ---
 
 
 def say(text: str) -> None:
@@ -26,27 +39,105 @@ def printable(line: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
-def stdin_lines(invalid: str = "error") -> Iterator[str]:
-    """The lines of stdin as they arrive; `invalid` bytes are an "error", or "replace" makes them U+FFFD.
+def put(text: str) -> None:
+    """Write results to stdout. Raises UserError if they cannot be written, BrokenPipeError if nobody reads them."""
+    _on_stdout(lambda: sys.stdout.write(text))
 
-    Raises DataError for bytes that are not UTF-8, or for a line without end.
+
+def flush() -> None:
+    """Hand on the results so far; raises as `put` does."""
+    _on_stdout(sys.stdout.flush)
+
+
+def _on_stdout(write: Callable[[], object]) -> None:
+    try:
+        write()
+    except OSError as error:
+        # What is left in the buffer would fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        fix = "free some space, or write elsewhere"
+        raise UserError(f"stdout: cannot be written ({error.strerror}); {fix}") from None
+
+
+def is_watched(quiet: bool) -> bool:
+    """Whether somebody sees how far the work has come."""
+    return not quiet and sys.stderr.isatty()
+
+
+# --- in ---
+
+
+def input_lines(path: Path | None, invalid: str = "error") -> Iterator[str]:
+    """The lines of a file (a .gz is unzipped), or of stdin without a file or for `-`, each as soon as it is there.
+
+    `invalid` bytes are an "error", or "replace" makes them U+FFFD.
+    Raises DataError for a file that is missing, bytes that are not UTF-8, or a line without end.
     """
     from nmt.corpus.lines import decode_lines
 
-    errors = "strict" if invalid == "error" else invalid
-    return decode_lines(_stdin(), _STDIN, errors)
+    blocks, name = input_blocks(path)
+    return decode_lines(blocks, name, "strict" if invalid == "error" else invalid)
 
 
-def stdin_as_written() -> "Iterator[WrittenLine]":
-    """The lines of stdin with their ends and a byte-order mark. Raises DataError as `stdin_lines` does."""
-    from nmt.corpus.lines import lines_as_written
+def lines_as_written(path: Path | None) -> "Iterator[WrittenLine]":
+    """The lines with their ends and a byte-order mark; else as `input_lines`."""
+    from nmt.corpus import lines
 
-    return lines_as_written(_stdin(), _STDIN)
+    blocks, name = input_blocks(path)
+    return lines.lines_as_written(blocks, name)
 
 
-def _stdin() -> Iterator[bytes]:
+def input_blocks(path: Path | None) -> tuple[Iterator[bytes], Path]:
+    """Whole lines of a file or of stdin, as bytes, and its name in messages."""
+    from nmt.corpus.lines import blocks_of
+
+    if path is None or is_standard(path):
+        name = Path("stdin")
+        return _arriving(sys.stdin.fileno(), name), name
+    if path.is_file() or path.is_dir() or not path.exists():
+        return blocks_of(path), path
+    return _arriving(path, path), path  # a named pipe
+
+
+def _arriving(source: int | Path, name: Path) -> Iterator[bytes]:
+    """Each line of a stream as soon as it is there."""
     from nmt.corpus.lines import bounded_lines
 
-    # A file object of its own: at exit Python would wait for sys.stdin's lock, which the reading thread holds.
-    file = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
-    return bounded_lines(file, _STDIN)
+    try:
+        # For stdin a file object of its own: at exit Python would wait for sys.stdin's lock, which the reading
+        # thread holds.
+        with open(source, "rb", closefd=isinstance(source, Path)) as file:
+            yield from bounded_lines(file, name)
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read ({error.strerror})") from None
+
+
+def lines_ahead(path: Path | None) -> int | None:
+    """How many lines a plain file on a disk still has, or stdin without one; None where only reading them tells."""
+    if path is not None and path.suffix == ".gz":
+        return None
+    with open(sys.stdin.fileno() if path is None else path, "rb", closefd=path is not None) as file:
+        descriptor = file.fileno()
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        place = os.lseek(descriptor, 0, os.SEEK_CUR)
+        count = 0
+        while block := os.pread(descriptor, _BLOCK, place):
+            count += block.count(b"\n")
+            place += len(block)
+    return count
+
+
+def refuse_unreadable(*paths: Path | None) -> None:
+    """Raise, before the work begins, DataError for a file that is not there, ConfigError for stdin given twice."""
+    given = [path for path in paths if path is not None]
+    if len([path for path in given if is_standard(path)]) > 1:
+        raise ConfigError("command line: only one file can be - (stdin); name the others")
+    for path in given:
+        if not is_standard(path) and not path.exists():
+            here = f"relative paths start at {Path.cwd()}"
+            raise DataError(f"{path}: no such file; name an existing one ({here})")
+        if path.is_dir():
+            raise DataError(f"{path}: is a folder; name a file in it")

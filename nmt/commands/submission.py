@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nmt import __version__
-from nmt.commands.streams import warn
-from nmt.corpus.lines import read_lines
-from nmt.errors import ConfigError, DataError
+from nmt.commands.streams import input_lines, is_watched, warn
+from nmt.errors import DataError, counted
 from nmt.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ class Submission:
     hypotheses: list[str]
     references: list[str]
     sources: list[str] | None
-    about: dict[str, str]  # what reports say of it
+    about: dict[str, Any]  # what reports say of it
 
     def evaluate(self, baseline: list[str] | None, metrics: list[str]) -> "Evaluation":
         """Score it, and compare it with a baseline's translations if they are given."""
@@ -33,17 +32,20 @@ class Submission:
         )
 
 
-def from_file(hyp: Path, src: Path | None, ref: Path | None) -> Submission:
-    """Translations from a file. Raises ConfigError without references, DataError for unequal sources."""
-    if ref is None:
-        raise ConfigError("--hyp needs --ref FILE, the reference translations")
-    hypotheses = list(read_lines(hyp))
-    references = list(read_lines(ref))
+def from_file(hyp: Path, src: Path | None, ref: Path) -> Submission:
+    """Translations from a file. Raises DataError for unequal sources."""
+    hypotheses = list(input_lines(hyp))
+    references = list(input_lines(ref))
     sources = None
     if src is not None:
-        sources = list(read_lines(src))
+        sources = list(input_lines(src))
         _refuse_unequal(src, sources, hyp, hypotheses)
-    about = {"nmt": __version__, "hypothesis": str(hyp), "reference": str(ref)}
+    about = {
+        "nmt": __version__,
+        "hypothesis": str(hyp),
+        "reference": str(ref),
+        "lines": len(hypotheses),
+    }
     return Submission(hypotheses, references, sources, about)
 
 
@@ -54,36 +56,47 @@ def from_model(
     ref: Path | None,
     device: str,
     precision: str,
+    quiet: bool,
 ) -> Submission:
     """A trained model's translations of `src`, or of the run's test split.
 
-    Raises ConfigError for one file without the other, DataError for empty or unequal files.
+    Raises DataError for empty or unequal files.
     """
-    if (src is None) != (ref is None):
-        message = "without both, the run's test split is translated"
-        raise ConfigError(f"--src and --ref go together; {message}")
     source = src or run.text("test", settings.src.language)
     reference = ref or run.text("test", settings.tgt.language)
-    sources = list(read_lines(source))
-    references = list(read_lines(reference))
+    sources = list(input_lines(source))
+    references = list(input_lines(reference))
     if not sources:
         raise DataError(f"{source}: has no sentences; give others with --src and --ref")
     _refuse_unequal(source, sources, reference, references)
 
     from nmt.translate.load import load_translator
+    from nmt.translate.windows import shown, windows
 
     translator = load_translator(settings, run, device, precision, warn)
-    hypotheses = [translation.text for translation in translator.translate(sources)]
+    hypotheses = []
+    for window in shown(windows(sources), is_watched(quiet), total=len(sources)):
+        hypotheses += [translation.text for translation in translator.translate(window)]
     about = {
         "nmt": __version__,
         "model": str(run.path),
+        **_about_checkpoint(translator.checkpoint),
+        "search": settings.search.model_dump(mode="json"),
         "source": str(source),
         "reference": str(reference),
+        "lines": len(sources),
     }
     return Submission(hypotheses, references, sources, about)
 
 
+def _about_checkpoint(folder: Path | None) -> dict[str, Any]:
+    """What reports say of a checkpoint: its name, such as step-00012000, and the updates behind it."""
+    if folder is None:
+        return {}
+    return {"checkpoint": folder.name, "step": int(folder.name.partition("-")[2])}
+
+
 def _refuse_unequal(first: Path, lines: list[str], second: Path, others: list[str]) -> None:
     if len(lines) != len(others):
-        message = f"{first} has {len(lines)} lines, {second} {len(others)}"
+        message = f"{first} has {counted(len(lines), 'line')}, {second} {len(others):,}"
         raise DataError(f"{message}; give line-aligned files")

@@ -1,76 +1,85 @@
 """nmt translate: N lines in, N lines out, in order."""
 
 import os
+import signal
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from nmt.commands import options
 from nmt.commands.output_file import refuse_output
-from nmt.commands.streams import printable, say, stdin_lines, warn
+from nmt.commands.streams import (
+    flush,
+    input_lines,
+    is_standard,
+    is_watched,
+    lines_ahead,
+    printable,
+    put,
+    refuse_unreadable,
+    say,
+    warn,
+)
 from nmt.commands.trained_run import find_run
-from nmt.errors import ConfigError
+from nmt.errors import ConfigError, Interrupted, counted
 
 if TYPE_CHECKING:
+    from nmt.translate.resumable import ResumableOutput
     from nmt.translate.translator import Translator
 
 OutputFormat = Annotated[
     Literal["text", "jsonl", "scores"],
-    typer.Option("--format", help="What to write for each line."),
-]
-BeamSize = Annotated[
-    int | None,
-    typer.Option(help="Hypotheses kept at each step; 1: greedy search."),
+    typer.Option("--format", metavar="[text|jsonl|scores]", help="What to write for each line."),
 ]
 NBest = Annotated[
-    int | None,
-    typer.Option(help="Translations of each line, with --format jsonl or scores."),
+    str | None,
+    typer.Option(metavar="N", help="Translations of each line, with --format jsonl or scores."),
 ]
 LengthPenalty = Annotated[
-    float | None,
-    typer.Option(help="0: none; higher values favour longer translations."),
-]
-MaxLength = Annotated[int | None, typer.Option(help="Longest translation, in tokens.")]
-Typography = Annotated[
     str | None,
-    typer.Option(help="Spaces between Han and Latin: keep, none, space; off: fix nothing."),
+    typer.Option(metavar="X", help="0: none; higher values favour longer translations."),
 ]
-Verify = Annotated[
-    str | None,
-    typer.Option(
-        help="off; flag: warn of lost numbers, loops …; retry: first look for a better one."
-    ),
+MaxLength = Annotated[str | None, typer.Option(metavar="N", help="Longest translation, in tokens.")]
+BatchTokens = Annotated[
+    str | None, typer.Option(metavar="N", help="Padded source tokens translated at once.")
 ]
-BatchTokens = Annotated[int | None, typer.Option(help="Padded source tokens translated at once.")]
 Resume = Annotated[
     bool,
     typer.Option("--resume", help="Go on where an interrupted --output stopped."),
 ]
 Invalid = Annotated[
     Literal["error", "replace"],
-    typer.Option(help="Bytes that are not UTF-8: error, or replace them by U+FFFD."),
+    typer.Option(
+        metavar="[error|replace]", help="Bytes that are not UTF-8: stop, or write U+FFFD instead."
+    ),
 ]
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
 ]
 
+_FILES = "a file is given as --input FILE, or as < FILE"
+
 
 def translate(
     config: options.ConfigFile = None,
     model: options.Model = None,
     overrides: options.SearchOverrides = None,
+    input_file: options.InputFile = None,
     output_format: OutputFormat = "text",
-    beam_size: BeamSize = None,
+    beam_size: options.BeamSize = None,
     n_best: NBest = None,
     length_penalty: LengthPenalty = None,
     max_length: MaxLength = None,
-    typography: Typography = None,
-    verify: Verify = None,
+    typography: options.Typography = None,
+    verify: options.Verify = None,
     batch_tokens: BatchTokens = None,
     precision: options.Precision = "auto",
     device: options.Device = "auto",
@@ -80,7 +89,7 @@ def translate(
     invalid: Invalid = "error",
     quiet: Quiet = False,
 ) -> None:
-    """Translate stdin to stdout: N lines in, N lines out."""
+    """Translate lines: N in, N out, in order."""
     search = {
         "beam_size": beam_size,
         "n_best": n_best,
@@ -91,21 +100,29 @@ def translate(
         "batch_tokens": batch_tokens,
     }
     refuse_output(output, overwrite=overwrite, resume=resume)
+    refuse_unreadable(input_file)
+    options.check_option("--device", "train.device", device)
+    options.refuse_strange_overrides(overrides or [], ("search",), _FILES)
     asked = options.with_options(overrides, "search", search)
     settings, run = find_run(model, config, asked)
-    if output_format == "text" and settings.search.n_best > 1:
-        message = f"n_best={settings.search.n_best} needs --format jsonl or scores"
-        raise ConfigError(f"{message}; text has one translation a line")
+    _refuse_several_as_text(output_format, settings.search.n_best)
 
     from nmt.translate.load import load_translator
 
     translator = load_translator(settings, run, device, precision, warn)
     render = Renderer(translator, output_format)
-    lines = stdin_lines(invalid)
-    if output is None:
-        _to_stdout(lines, render, quiet)
+    lines = input_lines(input_file, invalid)
+    text = Text(lines, None if is_standard(input_file) else input_file, quiet)
+    if output is None or is_standard(output):
+        _to_stdout(text, render)
     else:
-        _to_file(lines, render, output, resume, overwrite, quiet)
+        _to_file(text, render, output, resume, overwrite)
+
+
+def _refuse_several_as_text(output_format: str, n_best: int) -> None:
+    if output_format == "text" and n_best > 1:
+        message = f"n_best={n_best} needs --format jsonl or scores"
+        raise ConfigError(f"{message}; text has one translation a line")
 
 
 class Renderer:
@@ -130,32 +147,74 @@ class Renderer:
         return f"{self._translator.fingerprint()} {self._output_format}"
 
 
-def _to_stdout(lines: Iterator[str], render: Renderer, quiet: bool) -> None:
-    """The lines of a file many at a time, others as they arrive."""
-    from nmt.translate.windows import live_windows, shown, windows
+@dataclass(frozen=True)
+class Text:
+    """What is to be translated."""
 
-    is_file = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
-    if sys.stdin.isatty() and not quiet:
+    lines: Iterator[str]
+    file: Path | None  # where they come from; None: stdin
+    quiet: bool
+
+    def is_on_disk(self) -> bool:
+        """Whether the lines are all there; others are answered as they come."""
+        status = os.fstat(sys.stdin.fileno()) if self.file is None else self.file.stat()
+        return stat.S_ISREG(status.st_mode)
+
+    def shown(self, windows: Iterator[list[str]], done: int = 0) -> Iterator[list[str]]:
+        """Windows of these lines after the first `done`, with a progress bar for who sees it."""
+        from nmt.translate.windows import shown
+
+        watched = is_watched(self.quiet)
+        return shown(windows, watched, done, lines_ahead(self.file) if watched else None)
+
+
+def _to_stdout(text: Text, render: Renderer) -> None:
+    """The lines of a file many at a time, others as they arrive."""
+    from nmt.translate.windows import live_windows, windows
+
+    if text.file is None and sys.stdin.isatty() and not text.quiet:
         say("nmt: type English, a line at a time; Ctrl-D ends")
+    lines = text.lines
     done = 0
-    for window in shown(windows(lines), quiet) if is_file else live_windows(lines):
-        sys.stdout.write(render(window, done + 1))
-        sys.stdout.flush()
+    for window in text.shown(windows(lines)) if text.is_on_disk() else live_windows(lines):
+        put(render(window, done + 1))
+        flush()
         done += len(window)
 
 
-def _to_file(
-    lines: Iterator[str],
-    render: Renderer,
-    output: Path,
-    resume: bool,
-    overwrite: bool,
-    quiet: bool,
-) -> None:
+def _to_file(text: Text, render: Renderer, output: Path, resume: bool, overwrite: bool) -> None:
     """Into a file that appears when all lines are done; what is done beforehand can be resumed."""
     from nmt.translate.resumable import resumable_output
-    from nmt.translate.windows import shown, windows
+    from nmt.translate.windows import windows
 
-    with resumable_output(output, render.fingerprint(), resume, overwrite) as part:
-        for window in shown(windows(part.remaining(lines)), quiet):
+    with (
+        resumable_output(output, render.fingerprint(), resume, overwrite) as part,
+        _telling_how_to_resume(part),
+    ):
+        for window in text.shown(windows(part.remaining(text.lines)), part.lines):
             part.append(window, render(window, part.lines + 1))
+
+
+@contextmanager
+def _telling_how_to_resume(part: "ResumableOutput") -> Iterator[None]:
+    """Turn Ctrl-C, SIGTERM and SIGHUP into an Interrupted that says how to go on."""
+    received = signal.SIGINT
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        nonlocal received
+        received = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    handlers_before = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP, and means it
+            handlers_before[number] = signal.signal(number, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        held = f"{part.folder} holds {counted(part.lines, 'translated line')}"
+        message = f"{received.name}: {held}; continue with the same command and --resume"
+        raise Interrupted(message, received) from None
+    finally:
+        for number, handler in handlers_before.items():
+            signal.signal(number, handler)

@@ -1,11 +1,11 @@
 """nmt typography: anyone's Chinese with the punctuation and spaces of the standards."""
 
-import sys
 from typing import Annotated, Literal
 
 import typer
 
-from nmt.commands.streams import stdin_as_written
+from nmt.commands import options
+from nmt.commands.streams import lines_as_written, put, refuse_unreadable
 
 _FOUND_SOMETHING = 4  # exit code
 
@@ -15,24 +15,29 @@ Check = Annotated[
 ]
 Spacing = Annotated[
     Literal["keep", "none", "space"],
-    typer.Option(help="Spaces between Han and Latin letters or digits."),
+    typer.Option(
+        metavar="[keep|none|space]", help="Spaces between Han and Latin letters or digits."
+    ),
 ]
 
 
-def typography(check: Check = False, spacing: Spacing = "keep") -> None:
+def typography(
+    input_file: options.InputFile = None, check: Check = False, spacing: Spacing = "keep"
+) -> None:
     """Fix the punctuation and spaces of Chinese.
 
-    Reads stdin and writes stdout; --check only lists what to fix. Line ends and a byte-order mark stay.
+    Writes to stdout; --check only lists what to fix. Line ends and a byte-order mark stay.
     """
     from nmt.text import typography as rules
 
+    refuse_unreadable(input_file)
     found = False
-    for number, line in enumerate(stdin_as_written(), start=1):
+    for number, line in enumerate(lines_as_written(input_file), start=1):
         if not check:
-            sys.stdout.write(line.mark + rules.repair(line.text, spacing) + line.end)
+            put(line.mark + rules.repair(line.text, spacing) + line.end)
             continue
         for finding in rules.check(line.text, spacing):
-            sys.stdout.write(f"{number}:{finding}\n")
+            put(f"{number}:{finding}\n")
             found = True
     if found:
         raise typer.Exit(_FOUND_SOMETHING)

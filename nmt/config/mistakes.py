@@ -1,50 +1,74 @@
 """What is wrong with a configuration: one line a mistake, with its place, the key, the value and the fix."""
 
 import difflib
+import json
 import re
-import reprlib
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
+from nmt.config.allowed import allowed, field_at, has_length, takes_any_text
 from nmt.config.yaml_files import COMMAND_LINE, Keys, PlacedSettings
 
 _SETTING_NAME = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")  # train.updates
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = 80
-_SHORT.maxother = 80
+_SHOWN = 80  # characters of a value
+_TOO_LARGE = 2**63  # for a number of the computer
 
 
 def describe_mistakes(
     error: ValidationError, schema: type[BaseModel], settings: PlacedSettings
-) -> str:
+) -> list[str]:
     """Every mistake that a validation found, one a line."""
     lines = [_describe(problem, schema, settings) for problem in error.errors()]
-    return "\n".join(lines)
+    return list(dict.fromkeys(lines))  # two items of a list may have the same mistake
 
 
 def _describe(problem: Any, schema: type[BaseModel], settings: PlacedSettings) -> str:
     """One mistake, `problem` being one of pydantic's error details."""
     keys: Keys = problem["loc"]
+    if problem["type"] == "invalid_key":
+        keys = (*keys[:-1], shown(problem["input"]))
     name = ".".join(map(str, keys))
     place = settings.place(keys)
-    if problem["type"] == "extra_forbidden":
-        return f"{place}: unknown key '{name}'{_suggestion(keys, schema)}"
-    if problem["type"] == "missing":
-        return f"{place}: '{name}' is missing"
+    if problem["type"] in ("extra_forbidden", "invalid_key"):
+        return f"{place}: unknown key '{name}'{suggestion(keys, schema)}"
     if problem["type"] == "value_error":
         message = str(problem["ctx"]["error"])
         about = f"{name}: " if name and not message.startswith(name) else ""
         return f"{_place_of_named(message, settings) or place}: {about}{message}"
-    wanted = problem["msg"][0].lower() + problem["msg"][1:]
-    return f"{place}: {name}={_shortened(problem['input'])}: {wanted}"
+    return f"{place}: {_wrong_value(keys, problem['input'], schema, settings)}"
 
 
-def _shortened(value: Any) -> str:
+def _wrong_value(keys: Keys, value: Any, schema: type[BaseModel], settings: PlacedSettings) -> str:
+    """A value that its setting cannot have, and what to write instead."""
+    field = field_at(keys, schema)
+    outer = field_at(keys[:-1], schema)
+    if has_length(outer):  # its items make sense only together
+        keys, field, value = keys[:-1], outer, settings.value(keys[:-1])
+    return f"{'.'.join(map(str, keys))}={shown(value)}: {fix(field, value)}"
+
+
+def fix(field: FieldInfo, value: Any) -> str:
+    """What to write instead of a value that a field does not take."""
+    must = f"must be {allowed(field)}"
+    if not isinstance(value, int | float):
+        return must
+    if takes_any_text(field):
+        return f"{must}; put it in quotes"
+    if value >= _TOO_LARGE and "of at least" in must:
+        return f"{must}, and less than 2^63"
+    return must
+
+
+def shown(value: Any) -> str:
+    """A value as YAML would have it, cut short."""
     try:
-        return _SHORT.repr(value)
-    except ValueError:  # Python refuses to write a number of thousands of digits
-        return "…"
+        is_plain = isinstance(value, str | float)
+        text = repr(value) if is_plain else json.dumps(value, ensure_ascii=False)
+    except (ValueError, TypeError):  # thousands of digits; a list in itself; a date
+        text = "…" if isinstance(value, int | list | dict) else str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _place_of_named(message: str, settings: PlacedSettings) -> str:
@@ -59,7 +83,7 @@ def _place_of_named(message: str, settings: PlacedSettings) -> str:
     return places[0] if places else ""
 
 
-def _suggestion(keys: Keys, schema: type[BaseModel]) -> str:
+def suggestion(keys: Keys, schema: type[BaseModel]) -> str:
     """The known key that is nearest to an unknown one; if there is none, all that are known there."""
     *outer, last = keys
     section = _section_at(outer, schema)

@@ -4,22 +4,50 @@ An option is one field here; its unit and meaning stand in `configs/reference.ya
 other are refused here; no other module checks them again.
 """
 
-from typing import Annotated, Literal, Self
+from os.path import expanduser
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
-Positive = Annotated[int, Field(gt=0, lt=2**63)]
-Count = Annotated[int, Field(ge=0, lt=2**63)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Times = Annotated[float, Field(ge=0, le=100)]
-Rate = Annotated[float, Field(ge=0, lt=1)]
-NonNegative = Annotated[float, Field(ge=0)]
-AboveZero = Annotated[float, Field(gt=0)]
+
+def _no_boolean(value: Any) -> Any:
+    """Python takes true for 1; a setting does not."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("boolean", "a number, not true or false")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_boolean)]
+Number = Annotated[float, BeforeValidator(_no_boolean)]
+Positive = Annotated[Whole, Field(gt=0, lt=2**63)]
+Count = Annotated[Whole, Field(ge=0, lt=2**63)]
+Share = Annotated[Number, Field(ge=0, le=1)]
+Times = Annotated[Number, Field(ge=0, le=100)]
+Rate = Annotated[Number, Field(ge=0, lt=1)]
+NonNegative = Annotated[Number, Field(ge=0)]
+AboveZero = Annotated[Number, Field(gt=0)]
 # A configuration may come with an untrusted model: it must not make the program allocate without end.
-Layers = Annotated[int, Field(gt=0, le=1000)]
-Width = Annotated[int, Field(gt=0, le=2**17)]
-Beams = Annotated[int, Field(gt=0, le=1000)]
-Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+Layers = Annotated[Whole, Field(gt=0, le=1000)]
+Width = Annotated[Whole, Field(gt=0, le=2**17)]
+Beams = Annotated[Whole, Field(gt=0, le=1000)]
+# ~ is the home folder.
+FilePath = Annotated[str, Field(min_length=1, description="a path"), AfterValidator(expanduser)]
+Language = Annotated[
+    str,
+    Field(pattern=r"^[a-z]{2,3}$", description="a language's two or three letters, such as en"),
+]
+DeviceName = Annotated[
+    str,
+    Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$", description="auto, cpu, mps, cuda or cuda:N"),
+]
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
 
 
@@ -33,10 +61,10 @@ class CorpusConfig(Section):
     """One source of pairs: either `src` and `tgt` (line-aligned), or `tsv`, or `jsonl`; globs and .gz are allowed."""
 
     name: str = "corpus"
-    src: str | None = None
-    tgt: str | None = None
-    tsv: str | None = None
-    jsonl: str | None = None
+    src: FilePath | None = None
+    tgt: FilePath | None = None
+    tsv: FilePath | None = None
+    jsonl: FilePath | None = None
     weight: Positive = 1
 
     @model_validator(mode="after")
@@ -50,7 +78,7 @@ class CorpusConfig(Section):
 class DataConfig(Section):
     """Where the pairs come from."""
 
-    path: str | None = None
+    path: FilePath | None = None
     corpora: tuple[CorpusConfig, ...] = ()
     dev: CorpusConfig | None = None
     test: CorpusConfig | None = None
@@ -152,8 +180,8 @@ class ModelConfig(Section):
     scale: Literal["embedding", "output", "none"] = "embedding"
     init: Literal["xavier", "normal"] = "xavier"
     max_length: Width = 256
-    src_vectors: str | None = None
-    tgt_vectors: str | None = None
+    src_vectors: FilePath | None = None
+    tgt_vectors: FilePath | None = None
     freeze_vectors: bool = False
 
     @model_validator(mode="after")
@@ -203,7 +231,7 @@ class TrainConfig(Section):
     precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
     compile: Literal["auto", "off"] = "off"
     seed: Count = 1
-    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "auto"
+    device: DeviceName = "auto"
     tensorboard: bool = False
 
     @model_validator(mode="after")
@@ -224,11 +252,11 @@ class SearchConfig(Section):
 
     method: Literal["greedy", "beam", "sample"] = "beam"
     beam_size: Beams = 5
-    length_penalty: Annotated[float, Field(ge=0, le=10)] = 1.0
-    max_ratio: Annotated[float, Field(gt=0, le=1000)] = 3.0
+    length_penalty: Annotated[Number, Field(ge=0, le=10)] = 1.0
+    max_ratio: Annotated[Number, Field(gt=0, le=1000)] = 3.0
     max_length: Positive | None = None
     n_best: Positive = 1
-    temperature: Annotated[float, Field(ge=1e-30, le=1e30)] = 1.0
+    temperature: Annotated[Number, Field(ge=1e-30, le=1e30)] = 1.0
     top_k: Count = 0
     seed: Count | None = None
     no_repeat_ngram: Count = 0
@@ -262,13 +290,13 @@ class EvaluateConfig(Section):
         "bleu_width",
         "chrf",
     )
-    history: str | None = None
+    history: FilePath | None = None
 
 
 class Config(Section):
     """Everything that a run depends on."""
 
-    run_dir: str = "runs/default"
+    run_dir: FilePath = "runs/default"
     shared_vocab: bool = False
     data: DataConfig = DataConfig()
     src: EnglishConfig = EnglishConfig()

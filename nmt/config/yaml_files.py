@@ -31,6 +31,13 @@ class PlacedSettings:
                 return self.places[keys[:length]]
         return self.origin
 
+    def value(self, keys: Keys) -> Any:
+        """What was written for a setting."""
+        value: Any = self.values
+        for key in keys:
+            value = value[key]
+        return value
+
 
 # --- YAML as people write it: 1e-3 is a number, and only true and false are booleans, as in YAML 1.2 ---
 

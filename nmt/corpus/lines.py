@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
@@ -34,7 +34,7 @@ def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
     Raises DataError for a missing file, a damaged .gz or one of more than `most` bytes unzipped, a line that is too
     long, or bytes that are not UTF-8 (by line and byte offset).
     """
-    return decode_lines(_blocks(path, most), path)
+    return decode_lines(blocks_of(path, most), path)
 
 
 def open_text(path: Path) -> IO[str]:
@@ -82,21 +82,21 @@ class WrittenLine(NamedTuple):
     end: str  # "\n" or "\r\n"; nothing after a last line
 
 
-def lines_as_written(lines: Iterable[bytes], path: Path) -> Iterator[WrittenLine]:
-    """Decode single lines with their ends. Joined they are the file, byte for byte.
+def lines_as_written(blocks: Iterable[bytes], path: Path) -> Iterator[WrittenLine]:
+    """Decode whole lines with their ends. Joined they are the file, byte for byte.
 
     Raises DataError for bytes that are not UTF-8.
     """
-    mark = ""
-    for number, line in enumerate(_decoded(lines, path, "strict"), 1):
-        if number == 1 and line.startswith(_BYTE_ORDER_MARK):
-            mark = _BYTE_ORDER_MARK
-        body = line.removeprefix(mark)
-        text = body.removesuffix("\n")
-        if body.endswith("\r\n"):
-            text = text.removesuffix("\r")
-        yield WrittenLine(mark, text, body.removeprefix(text))
-        mark = ""
+    is_first = True
+    for block in _decoded(blocks, path, "strict"):
+        for line in StringIO(block, newline="\n"):
+            mark = _BYTE_ORDER_MARK if is_first and line.startswith(_BYTE_ORDER_MARK) else ""
+            is_first = False
+            body = line.removeprefix(mark)
+            text = body.removesuffix("\n")
+            if body.endswith("\r\n"):
+                text = text.removesuffix("\r")
+            yield WrittenLine(mark, text, body.removeprefix(text))
 
 
 def _decoded(blocks: Iterable[bytes], path: Path, errors: str) -> Iterator[str]:
@@ -141,8 +141,8 @@ def _split(text: str) -> list[str]:
     return text.replace("\r\n", "\n")[:-1].split("\n")
 
 
-def _blocks(path: Path, most: int) -> Iterator[bytes]:
-    """The bytes of a file, some whole lines at a time."""
+def blocks_of(path: Path, most: int = MOST_UNZIPPED) -> Iterator[bytes]:
+    """The bytes of a file, some whole lines at a time; raises as `read_lines` does."""
     try:
         with _open_bytes(path) as file:
             yield from _whole_lines(file, path, most)

@@ -49,10 +49,11 @@ def find_sources(config: Config) -> Sources:
     """
     data = config.data
     if data.path is not None:
-        return _in_folder(Path(data.path).expanduser(), config)
+        return _in_folder(Path(data.path), config)
     if not data.corpora:
         raise ConfigError(
-            "no corpus to read; set data.path to a folder with train files, or list data.corpora"
+            "no corpus to read; give a configuration with --config FILE, or set data.path to a folder "
+            "with train files, or list data.corpora"
         )
     return {
         "train": tuple(_source(corpus, config) for corpus in data.corpora),
@@ -83,6 +84,8 @@ def fingerprint(config: Config, sources: Sources) -> str:
 
 def _in_folder(folder: Path, config: Config) -> Sources:
     if not folder.is_dir():
+        if folder.exists():
+            raise DataError(f"data.path={folder}: is a file; list files under data.corpora")
         raise DataError(
             f"data.path={folder}: no such folder (relative paths start at {Path.cwd()})"
         )
@@ -146,12 +149,16 @@ def _reader(corpus: CorpusConfig, config: Config) -> Read:
 
 def _expand(pattern: str) -> list[Path]:
     """The files that a name or a pattern stands for, in sorted order."""
-    path = Path(pattern).expanduser()
+    path = Path(pattern)
     if path.is_file():
         return [path]
     found: list[Path] = []
     if has_magic(pattern):
         found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    if path.is_dir():
+        raise DataError(
+            f"{pattern}: is a folder; name the files in it, or give data.path={pattern}"
+        )
     if not found:
         raise DataError(f"{pattern}: no such file (relative paths start at {Path.cwd()})")
     return found

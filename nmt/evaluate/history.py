@@ -22,7 +22,6 @@ def append_history(path: Path, record: Mapping[str, Any]) -> None:
     text = json.dumps({"time": now, **record}, ensure_ascii=False) + "\n"
     line = text.encode(errors="backslashreplace")  # a file name may hold bytes that are not UTF-8
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         _append(path, line)
     except OSError as error:
         raise UserError(

@@ -14,7 +14,7 @@ from sacrebleu import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric, Signature
 from sacrebleu.significance import PairedTest, Result
 
-from nmt.errors import ConfigError, DataError
+from nmt.errors import ConfigError, DataError, counted
 
 Lines = Sequence[str]
 
@@ -184,4 +184,4 @@ def check_counts(hypotheses: Lines, references: Lines) -> None:
 
 def count_of_lines(lines: Lines) -> str:
     """Say how many lines there are: "1 line", "2 lines"."""
-    return "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+    return counted(len(lines), "line")

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from nmt.errors import DataError
-from nmt.evaluate.metrics import LOWER_IS_BETTER, Lines, bootstrap, check_counts
+from nmt.evaluate.metrics import (
+    LOWER_IS_BETTER,
+    Lines,
+    bootstrap,
+    check_counts,
+    count_of_lines,
+)
 
 SIGNIFICANT = 0.05
 
@@ -46,7 +52,7 @@ def compare(
     check_counts(hypotheses, references)
     if len(baseline) != len(references):
         raise DataError(
-            f"{len(baseline)} lines of baseline but {len(references)} of reference; "
+            f"{count_of_lines(baseline)} of baseline but {len(references):,} of reference; "
             "give the baseline's translation of the same test set"
         )
     return [_compare(name, hypotheses, baseline, references) for name in metrics]

@@ -39,7 +39,9 @@ def load_translator(
     resolved = resolve_precision(precision, where)
     taught = config.prepare.augment
     with within_memory(f"the model of {folder}", "take another device"):
-        return Translator(model.to(where), src, tgt, config.search, resolved, taught, warn)
+        translator = Translator(model.to(where), src, tgt, config.search, resolved, taught, warn)
+    translator.checkpoint = folder
+    return translator
 
 
 def _load_best(run: RunDir, warn: Say) -> tuple[Path, dict[str, Tensor]]:

@@ -14,7 +14,7 @@ from io import FileIO
 from itertools import islice
 from pathlib import Path
 
-from nmt.errors import ConfigError, DataError, ModelError, UserError
+from nmt.errors import ConfigError, DataError, ModelError, UserError, counted
 from nmt.files import PART, locked, read_json, sync, write_json
 
 
@@ -51,7 +51,8 @@ class ResumableOutput:
         held = f"{self.folder} holds the translations of"
         if count < self.lines:
             raise DataError(
-                f"{held} {self.lines} lines, but the input has {count}; give the same input again"
+                f"{held} {counted(self.lines, 'line')}, but the input has {count:,}; "
+                "give the same input again"
             )
         if self.lines and self._input.hexdigest() != self._done_input:
             raise DataError(f"{held} other lines; give the same input again")
@@ -114,7 +115,7 @@ def resumable_output(
 def _refuse_to_mix(folder: Path, done: Done, made_with: str, resume: bool) -> None:
     if done.lines and not resume:
         raise ConfigError(
-            f"{folder}: {done.lines} lines are translated already; "
+            f"{folder}: holds {counted(done.lines, 'translated line')} already; "
             "continue with --resume, or start again with --overwrite"
         )
     if done.lines and done.made_with != made_with:
@@ -133,6 +134,7 @@ def load_done(folder: Path) -> Done:
     record = read_json(folder / "done.json")
     text = folder / "text"
     size = text.stat().st_size if text.exists() else 0
+    done: Done | None
     try:
         done = Done(
             lines=record["lines"],
@@ -140,9 +142,19 @@ def load_done(folder: Path) -> Done:
             input=record["input"],
             made_with=record["made_with"],
         )
-        is_sound = done.lines >= 0 and 0 <= done.bytes <= size
     except (KeyError, TypeError):
-        is_sound = False
-    if not is_sound:
+        done = None
+    if done is None or not _is_sound(done, size):
         raise ModelError(f"{folder}: damaged; start again with --overwrite")
     return done
+
+
+def _is_sound(done: Done, size: int) -> bool:
+    """Whether a record is one that we write, of a text of this size, in bytes."""
+    counts = (done.lines, done.bytes)
+    hashes = (done.input, done.made_with)
+    if not all(type(count) is int for count in counts):
+        return False
+    if not all(isinstance(value, str) for value in hashes):
+        return False
+    return done.lines >= 0 and 0 <= done.bytes <= size

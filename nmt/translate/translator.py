@@ -8,6 +8,7 @@ repaired. If the best candidate has a fault, the line is tried again in other wa
 import hashlib
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
 
 import torch
 
@@ -37,6 +38,8 @@ class Translator:
     `taught` are the variants of pairs that the model was trained with: they decide what can be
     tried again.
     """
+
+    checkpoint: Path | None = None  # the folder of its weights, where they were loaded
 
     def __init__(
         self,

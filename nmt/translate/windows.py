@@ -84,9 +84,16 @@ def _next_window(arrivals: Arrivals, free_slots: Semaphore, size: int) -> tuple[
     return window, arrival
 
 
-def shown(windows: Iterable[list[str]], quiet: bool) -> Iterator[list[str]]:
-    """The same windows, with a progress bar if stderr is a terminal."""
-    with tqdm(unit=" lines", file=sys.stderr, disable=quiet or not sys.stderr.isatty()) as bar:
+def shown(
+    windows: Iterable[list[str]], watched: bool, done: int = 0, total: int | None = None
+) -> Iterator[list[str]]:
+    """The same windows, with a progress bar on stderr if it is `watched`.
+
+    `done` lines were dealt with before; `total` is their number and that of all others, if it is known.
+    """
+    with tqdm(
+        unit=" lines", file=sys.stderr, disable=not watched, initial=done, total=total
+    ) as bar:
         for window in windows:
             yield window
             bar.update(len(window))

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import run_nmt
 from typer.testing import CliRunner, Result
 
@@ -53,6 +54,9 @@ def test_evaluating_a_model_equals_the_sacrebleu_command(trained: RunDir, tmp_pa
     )
     assert round(result["scores"]["bleu"]["value"], 4) == float(oracle.stdout)
     assert result["model"] == str(trained.path)
+    assert (result["checkpoint"], result["step"]) == ("step-00000400", 400)
+    assert result["lines"] == 20
+    assert result["search"]["beam_size"] == 2
     history = [json.loads(line) for line in (tmp_path / "h.jsonl").read_text().splitlines()]
     assert [record["scores"] for record in history] == [result["scores"]]
 
@@ -78,3 +82,37 @@ def test_the_gate_holds_or_exits_4(tmp_path: Path) -> None:
     short = tmp_path / "short.zh"
     short.write_text("我。\n")
     assert invoke(*common, short).exit_code == 3
+
+
+RUN = Path(__file__).parents[1] / "compatibility" / "0.1.0" / "run"
+
+
+def test_search_options_are_those_of_translate_and_are_recorded(tmp_path: Path) -> None:
+    options = ["--beam-size", 1, "--typography", "off", "--verify", "flag"]
+    output, history = tmp_path / "out.zh", tmp_path / "history"
+    history.write_text(
+        '{"time": "2026-01-01T00:00:00+00:00", "scores": {}}\n'
+    )  # of an earlier version
+    done = invoke("evaluate", "-m", RUN, *options, "-o", output, "--json", "--history", history)
+    assert done.exit_code == 0, done.stderr
+    record = json.loads(done.stdout)
+    settings = {name: record["search"][name] for name in ("beam_size", "typography", "verify")}
+    assert settings == {"beam_size": 1, "typography": "off", "verify": "flag"}
+    translated = invoke("translate", "-m", RUN, *options, "-i", RUN / "data" / "test.en")
+    assert translated.stdout_bytes == output.read_bytes()
+    old, new = map(json.loads, history.read_text().splitlines())
+    assert old["scores"] == {}
+    assert new["search"] == record["search"]
+    quiet = invoke("evaluate", "-m", RUN, *options, "-o", "-", "-q")
+    assert quiet.stdout_bytes == output.read_bytes()
+    assert not Path("-").exists()
+
+
+def test_a_hypothesis_comes_from_stdin(tmp_path: Path) -> None:
+    text = "我有两本书，他有三本书。\n今天天气很好。\n"
+    (tmp_path / "ref.zh").write_text(text)
+    done = run_nmt("evaluate", "--hyp", "-", "--ref", tmp_path / "ref.zh", "--json", stdin=text)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["scores"]["bleu"]["value"] == pytest.approx(100)
+    assert (record["hypothesis"], record["lines"]) == ("-", 2)

@@ -1,13 +1,21 @@
 """nmt translate as a user types it: real processes, real pipes."""
 
+import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
+import termios
+import time
+from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from conftest import NMT, run_nmt
+from typer.testing import CliRunner, Result
 
+from nmt.cli import app
 from nmt.config.load import load_config
 from nmt.run_dir import RunDir
 from nmt.translate.load import load_translator
@@ -149,3 +157,101 @@ def test_an_interrupt_while_waiting_for_a_line_ends_it_quietly(trained: RunDir) 
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 130
     assert process.communicate()[1] == b""
+
+
+# --- files in and out ---
+
+# A run that is there without a training.
+RUN = Path(__file__).parents[1] / "compatibility" / "0.1.0" / "run"
+GREEDY = ["translate", "-m", str(RUN), "--beam-size", "1", "-q"]
+
+
+def invoke(*arguments: object) -> Result:
+    """Run the command in this process: torch is loaded already."""
+    return CliRunner().invoke(app, [*GREEDY, *map(str, arguments)])
+
+
+def test_a_file_named_by_input_is_translated_as_stdin_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "one two.\n\nthree.\n"
+    plain, zipped = tmp_path / "in.en", tmp_path / "in.en.gz"
+    plain.write_text(text)
+    zipped.write_bytes(gzip.compress(text.encode()))
+    expected = run_nmt(*GREEDY, stdin=text).stdout
+    assert expected.count(b"\n") == 3
+    assert invoke("--input", plain).stdout_bytes == expected
+    assert invoke("--input", zipped, "-o", "-").stdout_bytes == expected
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "in.en.gz"]
+
+
+def test_invalid_bytes_of_a_file_are_an_error_or_replaced(tmp_path: Path) -> None:
+    source = tmp_path / "in.en"
+    source.write_bytes(b"one.\ntw\xffo.\n")
+    refused = invoke("-i", source)
+    assert refused.exit_code == 3
+    assert f"nmt: {source}:2: not UTF-8" in refused.stderr
+    replaced = invoke("-i", source, "--invalid", "replace", "--format", "jsonl")
+    sources = [json.loads(line)["source"] for line in replaced.stdout.splitlines()]
+    assert sources == ["one.", "tw\ufffdo."]
+
+
+def test_a_named_pipe_is_answered_line_by_line(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [*NMT, *GREEDY, "--input", str(pipe)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with pipe.open("w") as writer:
+        for _ in range(2):
+            writer.write("three.\n")
+            writer.flush()
+            assert process.stdout.readline().endswith(b"\n")  # would hang if it waited for more
+    assert process.wait(timeout=30) == 0
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_of_output_says_how_to_go_on(number: signal.Signals, tmp_path: Path) -> None:
+    output = tmp_path / "out.zh"
+    command = [*GREEDY, "--output", str(output)]
+    process = subprocess.Popen([*NMT, *command], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(b"one.\n" * 2000)
+    process.stdin.flush()  # the next line does not come
+    done = tmp_path / "out.zh.part" / "done.json"
+    while not done.exists() or json.loads(done.read_text())["lines"] < 2000:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    held = f"{output}.part holds 2,000 translated lines"
+    told = f"nmt: {number.name}: {held}; continue with the same command and --resume\n"
+    assert said.decode() == told
+    assert not output.exists()
+
+
+def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
+    source, output = tmp_path / "in.en", tmp_path / "out.zh"
+    source.write_text("one.\ntwo.\n")
+    command = [*NMT, *GREEDY[:-1], "-i", str(source), "-o", str(output)]
+    assert "2/2" in on_terminal(command)
+    evaluating = [*NMT, "evaluate", *GREEDY[1:-1], "--src", str(source), "--ref", str(output)]
+    assert "2/2" in on_terminal(evaluating)
+
+
+def on_terminal(command: list[str]) -> str:
+    """What a command writes to stderr where that is a terminal."""
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    done = subprocess.run(command, stderr=theirs, stdout=subprocess.DEVNULL, check=False)
+    os.close(theirs)
+    written = b""
+    with suppress(OSError):  # the end of a terminal is an error
+        while chunk := os.read(ours, 4096):
+            written += chunk
+    os.close(ours)
+    assert done.returncode == 0, written
+    return written.decode()

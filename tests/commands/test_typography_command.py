@@ -1,5 +1,8 @@
 """nmt typography, as a user types it."""
 
+import gzip
+from pathlib import Path
+
 import pytest
 from conftest import run_nmt
 
@@ -48,5 +51,17 @@ def test_typography_refuses_what_is_not_utf8_and_a_spacing_that_is_not_there() -
     assert done.stderr.decode().startswith("nmt: stdin:1: not UTF-8 at byte 0")
     done = run_nmt("typography", "--spacing", "wide", stdin="")
     assert done.returncode == 2
-    assert "Invalid value for '--spacing'" in done.stderr.decode()
-    assert "'wide' is not one of 'keep', 'none', 'space'" in done.stderr.decode()
+    told = "nmt: command line: --spacing: 'wide' is not one of 'keep', 'none', 'space'\n"
+    assert done.stderr.decode() == told
+
+
+def test_typography_reads_a_file_plain_or_zipped(tmp_path: Path) -> None:
+    plain, zipped = tmp_path / "a.zh", tmp_path / "a.zh.gz"
+    plain.write_text("你好,世界.\n", encoding="utf-8")
+    with gzip.open(zipped, "wt", encoding="utf-8") as file:
+        file.write("你好,世界.\n")
+    for path in (plain, zipped):
+        assert run_nmt("typography", "--input", path).stdout.decode() == "你好，世界。\n"
+    assert (
+        run_nmt("typography", "-i", "-", stdin="你好,世界.\n").stdout.decode() == "你好，世界。\n"
+    )

@@ -34,11 +34,11 @@ def message(tmp_path: Path, text: str, *overrides: str) -> str:
         ),
         (
             "model: {max_length: 0}\n",
-            "base.yaml:1: model.max_length=0: input should be greater than 0",
+            "base.yaml:1: model.max_length=0: must be a whole number from 1 to 131,072",
         ),
         (
             "train:\n\n  updates: many\n",
-            "base.yaml:3: train.updates='many': input should be a valid integer",
+            "base.yaml:3: train.updates='many': must be a whole number of at least 1",
         ),
         (
             "search: {method: greedy, n_best: 3}\n",
@@ -107,7 +107,7 @@ def test_a_missing_file_and_bytes_that_are_not_utf8_are_named(tmp_path: Path) ->
     [
         ("train.updates", "'train.updates' is not of the form section.key=value"),
         ("=3", "not of the form"),
-        ("train.updates.more=3", "command line: train.updates={'more': 3}"),
+        ("train.updates.more=3", 'command line: train.updates={"more": 3}'),
         ("trian.updates=3", "command line: unknown key 'trian'"),
         ("train.updates=[", "not a YAML value"),
         ("search.n_best=9", "command line: search.n_best=9 is more than"),

@@ -10,7 +10,7 @@ from nmt.evaluate.history import append_history
 
 
 def test_history_keeps_earlier_lines_and_stamps_each(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "history.jsonl"
+    path = tmp_path / "history.jsonl"
     append_history(path, {"model": "甲\n", "scores": {"bleu": {"value": 20}}})
     append_history(path, {"model": "乙"})
     first, second = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

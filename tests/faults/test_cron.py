@@ -136,13 +136,34 @@ def test_a_history_in_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
         append_history(tmp_path / "file" / "history", {})
 
 
-@pytest.mark.parametrize("arguments", [["typography"], ["--version"]])
-def test_a_full_disk_behind_stdout_is_one_line(arguments: list[str]) -> None:
+@pytest.mark.parametrize("arguments", [["typography"], ["--version"], ["typography", "--check"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_stdout_is_one_line(arguments: list[str], unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [*NMT, *arguments], input=b"x\n", stdout=full, stderr=subprocess.PIPE, check=False
+            [*NMT, *arguments],
+            input="你好,世界\n".encode(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
-    assert (done.returncode, done.stderr) == (1, b"nmt: input or output: No space left on device\n")
+    told = "nmt: stdout: cannot be written (No space left on device); free some space, or write elsewhere\n"
+    assert (done.returncode, done.stderr.decode()) == (1, told)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_gone_ends_a_short_output_with_141_and_no_word(unbuffered: str) -> None:
+    command = (
+        f"{{ sleep 1; echo 你好; }} | {' '.join(NMT)} typography | true; echo ${{PIPESTATUS[1]}}"
+    )
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        check=True,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+    )
+    assert (done.stdout, done.stderr) == (b"141\n", b"")
 
 
 def test_a_file_name_that_is_not_utf8_is_told_and_written(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def go_on(
 def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     half_done(output)
-    told = r"out\.zh\.part: 2 lines are translated already; continue with --resume, or start again with --overwrite"
+    told = r"out\.zh\.part: holds 2 translated lines already; continue with --resume, or start again with --overwrite"
     with (
         pytest.raises(ConfigError, match=told),
         resumable_output(output, "this model", resume=False, overwrite=False),
@@ -306,7 +306,20 @@ def test_a_half_done_translation_can_be_begun_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["{", "[]", '{"lines": "2"}', '{"lines": 2, "bytes": 99, "input": "", "made_with": ""}']
+    "said",
+    [
+        "{",
+        "[]",
+        '{"lines": "2"}',
+        '{"lines": 2, "bytes": 99, "input": "", "made_with": ""}',
+        '{"lines": "2", "bytes": 7, "input": "", "made_with": "this model"}',
+        '{"lines": 1.5, "bytes": 7, "input": "", "made_with": "this model"}',
+        '{"lines": true, "bytes": 7, "input": "", "made_with": "this model"}',
+        '{"lines": null, "bytes": 7, "input": "", "made_with": "this model"}',
+        '{"lines": 2, "bytes": 7.0, "input": "", "made_with": "this model"}',
+        '{"lines": 2, "bytes": 7, "input": 3, "made_with": "this model"}',
+        '{"lines": -2, "bytes": 7, "input": "", "made_with": "this model"}',
+    ],
 )
 def test_a_half_done_translation_that_is_damaged_is_named(tmp_path: Path, said: str) -> None:
     output = tmp_path / "out.zh"
