@@ -8,7 +8,7 @@ import typer
 
 from nmt.commands import options
 from nmt.commands.output_file import refuse_output
-from nmt.commands.streams import warn
+from nmt.commands.streams import say, warn
 from nmt.commands.trained_run import find_run, refuse_history_elsewhere
 from nmt.errors import ConfigError
 
@@ -89,7 +89,9 @@ def evaluate(
         submitted = submission.from_file(hyp, src, ref)
     else:
         settings, run = _find(config, model, overrides or [], history)
-        submitted = submission.from_model(settings, run, src, ref, device, precision)
+        submitted = submission.from_model(
+            settings, run, src, ref, device, precision, None if quiet else say
+        )
     if output is not None:
         write_text(output, "".join(f"{line}\n" for line in submitted.hypotheses))
 

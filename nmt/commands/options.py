@@ -43,7 +43,8 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="DIR",
-        help="Run folder; default: the run of --config, $NMT_MODEL, or the last trained run.",
+        help="Run folder, or one of its checkpoints; "
+        "default: the run of --config, $NMT_MODEL, or the last trained run.",
     ),
 ]
 Precision = Annotated[str, typer.Option(help="auto, fp32, bf16 or fp16.")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nmt import __version__
 from nmt.commands.streams import warn
 from nmt.corpus.lines import read_lines
-from nmt.errors import ConfigError, DataError
+from nmt.errors import ConfigError, DataError, Say
 from nmt.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ def from_model(
     ref: Path | None,
     device: str,
     precision: str,
+    say: Say | None = None,
 ) -> Submission:
-    """A trained model's translations of `src`, or of the run's test split.
+    """A trained model's translations of `src`, or of the run's test split; `say` is told which model it is.
 
     Raises ConfigError for one file without the other, DataError for empty or unequal files.
     """
@@ -72,7 +73,7 @@ def from_model(
 
     from nmt.translate.load import load_translator
 
-    translator = load_translator(settings, run, device, precision, warn)
+    translator = load_translator(settings, run, device, precision, warn, say)
     hypotheses = [translation.text for translation in translator.translate(sources)]
     about = {
         "nmt": __version__,

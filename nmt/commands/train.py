@@ -28,7 +28,7 @@ def train(
     run = RunDir(Path(settings.run_dir))
     with (
         world(settings.train.device) as processes,
-        locked(run.path) if processes.leads else nullcontext(),
+        locked(run.path, run.places()) if processes.leads else nullcontext(),
     ):
         # Before --overwrite deletes anything.
         resolve_precision(settings.train.precision, processes.device)

@@ -99,7 +99,7 @@ def translate(
 
     from nmt.translate.load import load_translator
 
-    translator = load_translator(settings, run, device, precision, warn)
+    translator = load_translator(settings, run, device, precision, warn, None if quiet else say)
     render = Renderer(translator, output_format)
     lines = stdin_lines(invalid)
     if output is None:
