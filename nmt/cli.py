@@ -12,7 +12,7 @@ from nmt import __version__
 from nmt.commands.build_vocab import build_vocab
 from nmt.commands.evaluate import evaluate
 from nmt.commands.prepare import prepare
-from nmt.commands.streams import printable, say
+from nmt.commands.streams import LastingStream, printable, say
 from nmt.commands.train import train
 from nmt.commands.translate import translate
 from nmt.commands.typography import typography
@@ -72,6 +72,7 @@ def main() -> None:
     # oneDNN keeps compiled kernels by shape; torch's default of 1024 is too few for the batches of one epoch.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
     _open_closed_streams()
+    sys.stderr = LastingStream(sys.stderr)  # type: ignore[assignment]
     sys.stdout.reconfigure(encoding="utf-8", newline="\n", errors="backslashreplace")  # type: ignore[union-attr]
     app()
 

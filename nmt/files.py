@@ -133,7 +133,7 @@ def refuse_special_files(places: Iterable[Path]) -> None:
     for path in _within(places):
         try:
             mode = path.stat().st_mode
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise ModelError(f"{path}: neither a file nor a folder; take it out of {path.parent}")

@@ -10,7 +10,9 @@ from conftest import TINY, write_corpus
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
+from nmt.commands.trained_run import find_run
 from nmt.run_dir import RunDir
+from nmt.translate.translator import Translator
 
 COMPATIBLE = Path(__file__).parent / "compatibility" / "0.1.0" / "run"
 SHORT = [*TINY, "train.updates=2", "train.average=0"]
@@ -324,17 +326,19 @@ def test_a_runs_latest_that_names_a_run_that_was_deleted_is_replaced(small: str)
     for folder in ("one", "two"):
         assert nmt("train", small, f"run_dir={folder}", *SHORT).exit_code == 0
         shutil.rmtree(folder) if folder == "one" else None
-    assert nmt("translate").exit_code == 0
+    _settings, found = find_run(None, None, [])
+    assert found.path == Path("two")
 
 
 @pytest.mark.parametrize("name", ["mine", "text", "done.json"])
 def test_a_folder_of_the_users_beside_the_output_is_refused_and_stays(
-    name: str, small: str
+    name: str, small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert nmt("train", small, "run_dir=my", *SHORT).exit_code == 0
     mine = Path("out.part") / name
     mine.parent.mkdir()
     mine.write_text("mine\n")
+    monkeypatch.setattr("nmt.commands.translate.stdin_lines", lambda _invalid: iter(["one."]))
     for more in ([], ["--resume"], ["--overwrite"]):
         refused(nmt("translate", "-m", "my", "--output", "out", "-q", *more), "out.part")
         assert listing(Path("out.part")) == {str(mine): b"mine\n"}
@@ -343,8 +347,6 @@ def test_a_folder_of_the_users_beside_the_output_is_refused_and_stays(
 def test_an_output_that_appeared_meanwhile_stays_and_so_does_the_translation(
     small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nmt.translate.translator import Translator
-
     assert nmt("train", small, "run_dir=my", *SHORT).exit_code == 0
     translate = Translator.translate
 
@@ -353,10 +355,10 @@ def test_an_output_that_appeared_meanwhile_stays_and_so_does_the_translation(
         return list(translate(self, lines))
 
     monkeypatch.setattr(Translator, "translate", appear)
+    lines = ["one.", "two."]
+    monkeypatch.setattr("nmt.commands.translate.stdin_lines", lambda _invalid: iter(lines))
     command = ["translate", "-m", "my", "--output", "out", "-q"]
-    done = CliRunner().invoke(app, command, input="one.\ntwo.\n")
-    refused(done, "out")
+    refused(nmt(*command), "out")
     assert Path("out").read_text() == "mine\n"
-    done = CliRunner().invoke(app, [*command, "--resume", "--overwrite"], input="one.\ntwo.\n")
-    assert done.exit_code == 0
+    assert nmt(*command, "--resume", "--overwrite").exit_code == 0
     assert len(Path("out").read_text().splitlines()) == 2

@@ -52,7 +52,8 @@ def find_sources(config: Config) -> Sources:
         return _in_folder(Path(data.path).expanduser(), config)
     if not data.corpora:
         raise ConfigError(
-            "no corpus to read; set data.path to a folder with train files, or list data.corpora"
+            "no corpus to read; give a configuration with --config FILE, or set data.path to a folder "
+            "with train files, or list data.corpora"
         )
     return {
         "train": tuple(_source(corpus, config) for corpus in data.corpora),

@@ -136,12 +136,12 @@ def _flat(config: Config) -> dict[str, Any]:
     return flat
 
 
-def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
+def ensure_prepared(config: Config, run: RunDir, say: Say, warn: Say | None = None) -> None:
     """Run `prepare` if its results are missing or stale. A trained run keeps the text that it was trained on."""
     if is_current(config, run):
         return
     if run.steps():
-        say(
+        (warn or say)(
             f"{run.path}: its corpora have changed or are missing; "
             "the run keeps the text that it was trained on"
         )

@@ -79,7 +79,7 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
 class Updater:
     """Applies updates to a model.
 
-    Its state is that of the optimizer, that of fp16's loss scaler, and how much fits in memory.
+    Its state is that of the optimizer, that of fp16's loss scaler.
     """
 
     def __init__(
@@ -165,12 +165,13 @@ class Updater:
         return {
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
-            "room": self.splitter.capacity,  # the key that checkpoints have always had
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Continue from the state that `state()` gave."""
-        self.splitter.capacity = state.get("room")
+        """Continue from the state that `state()` gave.
+
+        How much fits in memory is learned anew: this may be another machine, or the memory free again.
+        """
         self.optimizer.load_state_dict(state["optimizer"])
         if self.scaler.is_enabled() and state["scaler"]:
             self.scaler.load_state_dict(state["scaler"])

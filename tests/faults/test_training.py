@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import ready, tiny_config, train
-from trainings import outcome, settings
+from trainings import settings
 from typer.testing import CliRunner, Result
 
 from nmt import checkpoint
@@ -136,24 +136,22 @@ def test_a_batch_too_large_for_the_memory_is_split_and_gives_the_same_gradient(
     assert max(fitted) == fewest < most
 
 
-def test_the_size_that_fits_is_remembered_also_by_those_who_resume(
+def test_the_size_that_fits_is_remembered_but_not_by_those_who_resume(
     corpus: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    straight, config = (
-        tiny_config(corpus, tmp_path / name, "model.dropout=0.1") for name in ("straight", "run")
-    )
+    """They may have a larger GPU, or the memory may have been taken by somebody else."""
+    config = tiny_config(corpus, tmp_path / "run")
     with monkeypatch.context() as patch:
         limit(9, patch)
-        train(straight)
         train(config.model_copy(update={"train": config.train.model_copy(update={"updates": 10})}))
     said = capsys.readouterr().err
-    assert "did not fit in memory; larger batches are split at" in said
-    run = train(config)  # with all the memory that it wants
-    assert "did not fit in memory" not in capsys.readouterr().err
-    assert outcome(run) == outcome(RunDir(tmp_path / "straight"))
+    assert 1 <= said.count("did not fit in memory; larger batches are split at") < 10
+    trainer = Trainer(config, RunDir(tmp_path / "run"), CPU)
+    assert trainer.progress.update == 10
+    assert trainer.updater.splitter.capacity is None
 
 
 @pytest.mark.skipif(
@@ -221,7 +219,7 @@ def test_a_line_of_a_hundred_thousand_tokens_is_left_out_and_counted(
     told = (
         "too_long 1"
         if filters
-        else "1 pairs are empty or longer than model.max_length and are left out"
+        else "1 pair is empty or longer than model.max_length and is left out"
     )
     assert told in done.stderr
 
