@@ -93,9 +93,12 @@ class Trainer:
     def _introduce(self, precision: str, warnings: list[str]) -> None:
         about = introduction(self.model, self.reader, self.src, self.tgt, precision, self.world)
         self.log.say(about)
-        for text in [*warnings, *doubts(self.model, self.reader, self.judge)]:
+        for text in warnings:
             self.log.warn(text)
-        if self.progress.update:
+        is_new = self.progress.update == 0
+        for text in doubts(self.model, self.reader, self.judge):
+            self.log.warn(text) if is_new else self.log.say(text)
+        if not is_new:
             self.log.say(f"resuming after update {self.progress.update:,}")
 
     # --- an update ---
