@@ -206,7 +206,7 @@ class _Record:
         """Note files before they get to their places."""
         for place, new in hashes.items():
             before = self._hashes.get(self._name(place), [])
-            self._hashes[self._name(place)] = [new, *before][:2]
+            self._hashes[self._name(place)] = list(dict.fromkeys([new, *before]))[:2]
         write_json(self._run.written, self._hashes)
 
 

@@ -77,7 +77,7 @@ def from_model(
     hypotheses = [translation.text for translation in translator.translate(sources)]
     about = {
         "nmt": __version__,
-        "model": str(run.path),
+        "model": str(run.checkpoint or run.path),
         "source": str(source),
         "reference": str(reference),
     }

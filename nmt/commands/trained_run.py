@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.commands.streams import warn
-from nmt.errors import ConfigError, ModelError
+from nmt.errors import ConfigError, ModelError, UserError
 from nmt.files import refuse_special_files
 from nmt.ownership import read_latest, write_latest
 from nmt.run_dir import CHECKPOINT, LATEST, RunDir
@@ -32,7 +32,7 @@ def remember(run: RunDir) -> None:
         return
     try:
         write_latest(run)
-    except ConfigError as error:
+    except UserError as error:
         warn(f"{error}; name this run with --model {run.path}")
     except OSError as error:
         warn(f"{LATEST}: {error.strerror}; name this run with --model {run.path}")

@@ -96,8 +96,9 @@ class Trainer:
         for text in warnings:
             self.log.warn(text)
         is_new = self.progress.update == 0
+        say_or_warn = self.log.warn if is_new else self.log.say
         for text in doubts(self.model, self.reader, self.judge):
-            self.log.warn(text) if is_new else self.log.say(text)
+            say_or_warn(text)
         if not is_new:
             self.log.say(f"resuming after update {self.progress.update:,}")
 

@@ -170,3 +170,13 @@ def test_the_last_trained_run_is_remembered_once_it_has_a_best_checkpoint(
     remember(run)
     assert Path("runs/latest").read_text().splitlines()[1:] == ["runs/mine"]
     assert read_latest() == Path("runs/mine")
+
+
+def test_text_that_has_lost_a_line_is_named(world: tuple[Path, Path]) -> None:
+    config = tiny_config(*world)
+    run = ready(config)
+    lines = run.text("dev", "zh").read_text().splitlines(keepends=True)
+    run.text("dev", "zh").write_text("".join(lines[:-1]))
+    message = "dev.zh: not of the same number of lines; delete both and run nmt prepare"
+    with pytest.raises(DataError, match=message):
+        stages.run_build_vocab(config, run, lambda _: None)

@@ -259,7 +259,7 @@ def test_an_endless_file_in_a_run_is_refused(stranger: RunDir, name: str) -> Non
     )
 
 
-@pytest.mark.parametrize("name", ["vocab.src.tsv", "best", "extra"])
+@pytest.mark.parametrize("name", ["vocab.src.tsv", "best", "checkpoints/extra"])
 def test_a_pipe_or_a_device_in_a_run_is_not_waited_for(stranger: RunDir, name: str) -> None:
     path = stranger.path / name
     path.unlink(missing_ok=True)
