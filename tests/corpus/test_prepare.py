@@ -318,7 +318,7 @@ def test_conversion_without_opencc_names_the_extra(
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        ({}, ConfigError, "no corpus to read; set data.path"),
+        ({}, ConfigError, "no corpus to read; give a configuration with --config FILE"),
         ({"path": "IN/nowhere"}, DataError, "IN/nowhere: no such folder"),
         ({"path": "IN/bare"}, DataError, "IN/bare: it needs train.en and train.zh, plain or .gz"),
         ({"path": "IN/half"}, DataError, "IN/half/train.en has no partner: IN/half/train.zh"),
