@@ -11,10 +11,10 @@ has no training state.
 
 import hashlib
 import json
-import shutil
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,13 +23,11 @@ import torch
 from torch import Tensor, nn
 
 from nmt.errors import FormatError, ModelError, UserError
-from nmt.files import read_bytes, read_json, remove, replacing, write_json, write_text
-from nmt.run_dir import CHECKPOINT, RunDir
+from nmt.files import checksum, read_bytes, read_json, remove, replacing, write_json, write_text
+from nmt.ownership import is_own_checkpoint
+from nmt.run_dir import CHECKPOINT, META, TRAINING, WEIGHTS, RunDir
 
 FORMAT = 1
-WEIGHTS = "model.safetensors"
-TRAINING = "training.pt"
-META = "meta.json"
 
 Weights = dict[str, Tensor]  # by the names of the parameters
 
@@ -70,6 +68,8 @@ def save(
 ) -> Path:
     """Write one checkpoint folder and return its path. Raises UserError if it cannot be written."""
     folder = run.checkpoints / name
+    if folder.exists() and not is_own_checkpoint(folder):
+        set_aside(folder)
     with replacing(folder) as part:
         part.mkdir()
         _write_tensors(part, weights, training)
@@ -103,12 +103,6 @@ def _write_meta(part: Path, meta: Meta) -> None:
         "tgt": tgt,
     }
     write_json(part / META, {**values, "seal": _seal(values)})
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _seal(values: dict[str, Any]) -> str:
@@ -154,6 +148,14 @@ def load_weights(folder: Path) -> Weights:
         return safetensors.torch.load_file(path)
     except (OSError, safetensors.SafetensorError) as error:
         raise ModelError(f"{path}: not whole safetensors ({error})") from None
+
+
+def load(folder: Path) -> tuple[Meta, Weights]:
+    """What a checkpoint says about itself, and its weights.
+
+    Raises ModelError if they are missing or damaged, FormatError if it has a later format.
+    """
+    return read_meta(folder), load_weights(folder)
 
 
 def load_training(folder: Path) -> dict[str, Any]:
@@ -205,14 +207,24 @@ def parameters_of(model: nn.Module) -> Weights:
 
 
 def put_weights(model: nn.Module, weights: Weights, source: Path) -> None:
-    """Copy weights, which come from `source`, into a model.
+    """Copy weights, which come from `source`, into a model. Raises ModelError as `refuse_misfits` does."""
+    refuse_misfits(model, weights, source)
+    copy_weights(model, weights)
 
-    Raises ModelError naming the first key that is missing, unknown or of the wrong shape or kind.
+
+def refuse_misfits(model: nn.Module, weights: Weights, source: Path) -> None:
+    """Raise ModelError naming the first key that is missing, unknown or of the wrong shape or kind.
+
+    The model may be one of shapes only.
     """
     parameters = parameters_of(model)
     for key in [*parameters, *weights]:
         _refuse_misfit(key, parameters, weights, source)
-    for key, parameter in parameters.items():
+
+
+def copy_weights(model: nn.Module, weights: Weights) -> None:
+    """Copy weights that fit into a model."""
+    for key, parameter in parameters_of(model).items():
         parameter.copy_(weights[key])
 
 
@@ -254,23 +266,39 @@ def mark_best(run: RunDir, folder: Path) -> None:
 
 def best(run: RunDir) -> Path | None:
     """The checkpoint marked as best, if there is one."""
+    name = _marked(run)
+    while name is not None:
+        folder = run.checkpoints / name
+        if folder.is_dir():
+            return folder
+        before, name = name, _marked(run)
+        if name == before:
+            return None  # and no training has just marked another
+    return None
+
+
+def _marked(run: RunDir) -> str | None:
     try:
         name = read_bytes(run.best).decode().strip()
     except (OSError, UnicodeDecodeError, ModelError):
         return None
-    folder = run.checkpoints / name
-    return folder if CHECKPOINT.fullmatch(name) and folder.is_dir() else None
+    return name if CHECKPOINT.fullmatch(name) else None
 
 
 def set_aside(folder: Path) -> None:
     """Rename a useless checkpoint, so that nobody takes it for one any more."""
     aside = folder.with_name(f"{folder.name}.damaged")
-    shutil.rmtree(aside, ignore_errors=True)
+    if is_own_checkpoint(aside):
+        remove([aside])
+    for number in count(2):
+        if not aside.exists():
+            break
+        aside = folder.with_name(f"{folder.name}.damaged-{number}")
     folder.rename(aside)
 
 
 def prune(run: RunDir, keep: Sequence[Path]) -> None:
-    """Delete every checkpoint except those in `keep` and the best."""
+    """Delete every checkpoint except those in `keep`, the best, and those to which the user has added something."""
     present = {*run.steps(), *run.steps("average")}
-    for folder in sorted(present - {*keep, best(run)}):
-        remove(folder)
+    superfluous = sorted(present - {*keep, best(run)})
+    remove([folder for folder in superfluous if is_own_checkpoint(folder)])

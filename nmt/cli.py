@@ -14,7 +14,7 @@ from nmt import __version__
 from nmt.commands.build_vocab import build_vocab
 from nmt.commands.evaluate import evaluate
 from nmt.commands.prepare import prepare
-from nmt.commands.streams import flush, printable, put, say
+from nmt.commands.streams import LastingStream, flush, printable, put, say
 from nmt.commands.train import train
 from nmt.commands.translate import translate
 from nmt.commands.typography import typography
@@ -93,6 +93,7 @@ def main() -> None:
     # oneDNN keeps compiled kernels by shape; torch's default of 1024 is too few for the batches of one epoch.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
     _open_closed_streams()
+    sys.stderr = LastingStream(sys.stderr)
     sys.stdout.reconfigure(encoding="utf-8", newline="\n", errors="backslashreplace")  # type: ignore[union-attr]
     app()
 

@@ -2,23 +2,27 @@
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import re
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import ModelError, UserError
+from nmt.errors import ConfigError, ModelError, UserError
 
 PART = ".part"  # ends the name of every folder that holds unfinished work
 # Bytes of a file that is read at once. A small archive may hold an endless file, as a hole.
 _LARGEST = 2**28
-# `.NAME.RANDOM.part` stands beside NAME while that is written or deleted.
-_WORK = re.compile(rf"\.(?P<name>.+)\.[^.]+{re.escape(PART)}")
+# `.NAME.RANDOM.part` stands beside NAME while that is written, `.NAME.old.part` while it is deleted.
+_WORK = re.compile(rf"\.(?P<name>.+)\.(?P<why>[a-z0-9_]{{8}}|old){re.escape(PART)}")
+# What only a stage itself reads; the first versions did not write the ending.
+_SCRATCH = re.compile(rf"\.(stage|prepare|tokens)\.[a-z0-9_]{{8}}({re.escape(PART)})?")
 _DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -87,12 +91,13 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def remove(folder: Path) -> None:
-    """Delete a folder so that nobody finds half of it, even if this process is killed meanwhile."""
-    doomed = folder.with_name(f".{folder.name}.old{PART}")
-    if folder.is_dir():
-        folder.rename(doomed)
-        shutil.rmtree(doomed, ignore_errors=True)
+def remove(folders: Sequence[Path]) -> None:
+    """Delete folders so that nobody finds half of one, even if this process is killed meanwhile."""
+    doomed = [folder.with_name(f".{folder.name}.old{PART}") for folder in folders]
+    for folder, work in zip(folders, doomed, strict=True):
+        folder.rename(work)
+    for work in doomed:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 # --- reading ---
@@ -114,50 +119,129 @@ def read_json(path: Path) -> Any:
         raise ModelError(f"{path}: damaged ({error}); {fix}") from None
 
 
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def refuse_special_files(places: Iterable[Path]) -> None:
+    """Raise ModelError for a pipe or a device among these files, or in these folders: reading it might never end.
+
+    What another process renames or deletes meanwhile is passed over.
+    """
+    for path in _within(places):
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise ModelError(f"{path}: neither a file nor a folder; take it out of {path.parent}")
+
+
+def _within(places: Iterable[Path]) -> Iterator[Path]:
+    """The places themselves, and what is in them, two folders deep; unfinished work left out."""
+    for place in places:
+        yield place
+        for child in _children(place):
+            if not child.name.endswith(PART):
+                yield child
+                yield from _children(child)
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 # --- folders that one process at a time may change ---
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, places: Sequence[Path]) -> Iterator[None]:
     """Make the folder if need be, and keep other processes from changing it meanwhile.
 
-    The system frees the lock of a process that dies; its unfinished work is cleared away here.
-    Raises UserError if another process holds the lock, or if a link in the folder leads elsewhere.
+    `places` are the files and folders in it that are ours. The system frees the lock of a process that dies; the
+    unfinished work that it left in our places is cleared away here. A folder in which nothing was done is not left
+    behind. Raises UserError if another process holds the lock, ConfigError if the folder is a file, or if one of our
+    places is a link that leads elsewhere.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    _refuse_links(folder)
-    refuse_special_files(folder)
-    with (folder / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            message = "another process is at work in this folder; wait for it, or stop it"
-            raise UserError(f"{folder}: {message}") from None
-        _clear_unfinished_work(folder)
-        yield
+    lock = folder / ".lock"
+    made = _make(folder)
+    try:
+        _refuse_links([lock, *places])
+        refuse_special_files([lock, *places])
+        before = _names(folder)
+        with lock.open("a") as file:
+            _hold(lock, file.fileno())
+            try:
+                _clear_unfinished_work(folder, places)
+                yield
+            finally:
+                if _names(folder) - before == {lock.name}:
+                    lock.unlink()
+    finally:
+        for each in made:
+            with suppress(OSError):  # it is in use
+                each.rmdir()
 
 
-def _refuse_links(folder: Path) -> None:
-    for path in folder.rglob("*"):
+def _make(folder: Path) -> list[Path]:
+    """Make a folder; gives what was made for it, itself first. Raises ConfigError if it is a file."""
+    around = [folder, *folder.parents]
+    missing = [path for path in around if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        in_the_way = next(path for path in around if path.exists())
+        raise ConfigError(
+            f"{in_the_way}: a file stands where a folder is needed; name another folder"
+        ) from None
+    return missing
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in _children(folder)}
+
+
+def _hold(lock: Path, descriptor: int) -> None:
+    """Hold an open lock until it is closed. Raises UserError if another process holds it, or has just removed it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), lock.stat()):
+            return
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    message = "another process is at work in this folder; wait for it, or stop it"
+    raise UserError(f"{lock.parent}: {message}")
+
+
+def _refuse_links(places: Iterable[Path]) -> None:
+    for path in places:
         if path.is_symlink():
             message = "a link, through which files elsewhere would be written"
-            raise UserError(f"{path}: {message}; put a file or folder there")
+            raise ConfigError(f"{path}: {message}; put a file or folder there")
 
 
-def refuse_special_files(folder: Path) -> None:
-    """Raise ModelError for a pipe or a device in a folder: reading it might never end."""
-    for path in folder.rglob("*"):
-        if not (path.is_file() or path.is_dir()):
-            raise ModelError(f"{path}: neither a file nor a folder; take it out of {folder}")
+def _clear_unfinished_work(folder: Path, places: Sequence[Path]) -> None:
+    """Delete what a killed process left half written or half deleted in our places; other folders stay."""
+    for around in (folder, *places):
+        for work in filter(Path.is_dir, _children(around)):
+            made_for = _WORK.fullmatch(work.name)
+            if made_for is not None:
+                path = around / made_for["name"]
+                in_our_place = around in places or path in places
+                is_ours = made_for["why"] == "old" or _names(work) <= {path.name, "old"}
+                if in_our_place and is_ours:
+                    _clear(work, path)
+            elif around == folder and _SCRATCH.fullmatch(work.name):
+                shutil.rmtree(work, ignore_errors=True)
 
 
-def _clear_unfinished_work(folder: Path) -> None:
-    for work in list(folder.rglob(f".*{PART}")):
-        made_for = _WORK.fullmatch(work.name)
-        if made_for is None:
-            continue
-        path = work.with_name(made_for["name"])
-        # A process that was killed between two renames leaves the old folder, and the new one is whole in `work`.
-        if (work / "old").exists() and not path.exists():
-            (work / path.name).rename(path)
-        shutil.rmtree(work, ignore_errors=True)
+def _clear(work: Path, path: Path) -> None:
+    # A process that was killed between two renames leaves the old folder, and the new one is whole in `work`.
+    if (work / "old").exists() and not path.exists():
+        (work / path.name).rename(path)
+    shutil.rmtree(work, ignore_errors=True)

@@ -8,19 +8,29 @@ Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 SideName = Literal["src", "tgt"]
 SIDES: tuple[SideName, SideName] = ("src", "tgt")
-LATEST = Path("runs") / "latest"  # a one-line file: the folder of the run that was trained last
+LATEST = Path("runs") / "latest"  # its last line: the folder of the run that was trained last
 CHECKPOINT = re.compile(r"(step|average)-(\d{8})")  # the name of a checkpoint's folder
+# The files of a checkpoint.
+WEIGHTS = "model.safetensors"
+TRAINING = "training.pt"
+META = "meta.json"
 
 
 class RunDir:
     """One run's folder. It is self-contained: copied elsewhere, it translates there."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, checkpoint: Path | None = None, named_by: str = "") -> None:
+        """`checkpoint` is the one that is meant, if not the best; `named_by` is where the run's name came from."""
         self.path = path
+        self.checkpoint = checkpoint
+        # For messages, after the name of the run.
+        self.named_by = f" (named by {named_by})" if named_by else ""
         # The effective configuration.
         self.config = path / "config.yaml"
         # Pairs that `prepare` kept and dropped, by rule.
         self.prepare_report = path / "prepare.json"
+        # The hash of each file that nmt wrote here: what may be replaced.
+        self.written = path / "written.json"
         # Sizes and coverage of the vocabularies, and what they were built from.
         self.vocab_report = path / "vocab.json"
         # The folder of all checkpoints.
@@ -35,10 +45,24 @@ class RunDir:
         self.validation = path / "validation"
         # TensorBoard's event files.
         self.tensorboard = path / "tensorboard"
+        # Clean text, and the same as ids.
+        self.data = path / "data"
+        self.stores = path / "store"
+
+    def places(self) -> list[Path]:
+        """All that nmt writes in the folder; a folder of these may hold other things too."""
+        files = [self.config, self.prepare_report, self.vocab_report, self.written]
+        files += [self.best, self.metrics, self.log]
+        files += [name(side) for side in SIDES for name in (self.vocab, self.pieces)]
+        return [*files, *self.folders()]
+
+    def folders(self) -> list[Path]:
+        """The folders in it in which nmt writes."""
+        return [self.data, self.stores, self.checkpoints, self.validation, self.tensorboard]
 
     def text(self, split: Split, language: str) -> Path:
         """Clean sentences of one split in one language."""
-        return self.path / "data" / f"{split}.{language}"
+        return self.data / f"{split}.{language}"
 
     def vocab(self, side: SideName) -> Path:
         """One side's vocabulary."""
@@ -50,7 +74,7 @@ class RunDir:
 
     def store(self, split: Split) -> Path:
         """Encoded pairs of one split."""
-        return self.path / "store" / split
+        return self.stores / split
 
     def steps(self, kind: str = "step") -> list[Path]:
         """Every `step-…` checkpoint (or of another kind: `average-…`), oldest first."""

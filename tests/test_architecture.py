@@ -15,6 +15,7 @@ LAYERS = (
     {"errors"},
     {"files"},
     {"config", "run_dir"},
+    {"ownership"},
     {"text"},
     {"checks"},
     {"corpus"},

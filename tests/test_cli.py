@@ -30,7 +30,11 @@ def test_help_names_the_five_commands_and_version_the_version() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["translate", "--model", "nowhere"], 5, "nowhere: not a run folder"),
+        (
+            ["translate", "--model", "nowhere"],
+            5,
+            "nowhere: does not exist; run nmt train, or name a run with --model",
+        ),
         (["translate"], 5, "no model: no run was trained in this folder; run nmt train"),
         (["translate", "--config", "none.yaml"], 2, "none.yaml: cannot be read"),
         (

@@ -55,6 +55,7 @@ def test_the_same_configuration_gives_the_same_bytes(
     for name, path in files[0].items():
         if name.name not in (
             "config.yaml",
+            "written.json",
             "metrics.jsonl",
             "train.log",
             checkpoint.META,

@@ -15,9 +15,11 @@ def build_vocab(
     from nmt.config.load import load_config
     from nmt.corpus import stages
     from nmt.files import locked
+    from nmt.run_dir import RunDir
 
     settings = load_config(config, overrides)
-    with locked(Path(settings.run_dir)):
-        run = stages.claim(settings, overwrite)
+    run = RunDir(Path(settings.run_dir))
+    with locked(run.path, run.places()):
+        stages.claim(settings, overwrite)
         stages.ensure_prepared(settings, run, say)
         stages.run_build_vocab(settings, run, say)

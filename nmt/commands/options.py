@@ -66,7 +66,8 @@ Model = Annotated[
         "-m",
         metavar="DIR",
         callback=at_home,
-        help="Run folder; default: the run of --config, $NMT_MODEL, or the last trained run.",
+        help="Run folder, or one of its checkpoints; "
+        "default: the run of --config, $NMT_MODEL, or the last trained run.",
     ),
 ]
 BeamSize = Annotated[

@@ -16,9 +16,11 @@ def prepare(
     from nmt.config.load import load_config
     from nmt.corpus import stages
     from nmt.files import locked
+    from nmt.run_dir import RunDir
 
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
     settings = load_config(config, asked)
-    with locked(Path(settings.run_dir)):
-        run = stages.claim(settings, overwrite)
+    run = RunDir(Path(settings.run_dir))
+    with locked(run.path, run.places()):
+        stages.claim(settings, overwrite)
         stages.run_prepare(settings, run, say)

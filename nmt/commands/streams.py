@@ -1,11 +1,13 @@
 """What goes in on stdin and out on stdout and stderr. Stdout belongs to the commands' results."""
 
+import errno
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 from nmt.errors import ConfigError, DataError, UserError
 
@@ -22,6 +24,41 @@ def is_standard(path: Path | None) -> bool:
 
 
 # --- out ---
+
+
+class LastingStream:
+    """A stream for people: when its reader goes away, what is said goes nowhere, and the work goes on.
+
+    `nmt train 2>&1 | head` must not cost hours of training; train.log has all of it.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, if anybody reads."""
+        with self._unless_it_is_gone():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, if anybody reads."""
+        with self._unless_it_is_gone():
+            self._stream.flush()
+
+    @contextmanager
+    def _unless_it_is_gone(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.EIO):  # of a pipe, and of a terminal
+                raise
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self._stream.fileno())
+            os.close(null)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def say(text: str) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt import __version__
-from nmt.commands.streams import input_lines, is_watched, warn
-from nmt.errors import DataError, counted
+from nmt.commands.streams import input_lines, is_watched, say, warn
+from nmt.errors import DataError, counted, print_nothing
 from nmt.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def from_model(
     precision: str,
     quiet: bool,
 ) -> Submission:
-    """A trained model's translations of `src`, or of the run's test split.
+    """A trained model's translations of `src`, or of the run's test split; `say` is told which model it is.
 
     Raises DataError for empty or unequal files.
     """
@@ -73,7 +73,9 @@ def from_model(
     from nmt.translate.load import load_translator
     from nmt.translate.windows import shown, windows
 
-    translator = load_translator(settings, run, device, precision, warn)
+    translator = load_translator(
+        settings, run, device, precision, warn, print_nothing if quiet else say
+    )
     hypotheses = []
     for window in shown(windows(sources), is_watched(quiet), total=len(sources)):
         hypotheses += [translation.text for translation in translator.translate(window)]

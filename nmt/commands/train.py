@@ -2,9 +2,23 @@
 
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from nmt.commands import options
-from nmt.commands.streams import say
+from nmt.commands.streams import say, warn
+
+Device = Annotated[
+    str | None,
+    typer.Option(help="auto, cpu, mps, cuda or cuda:N; the same as train.device=…"),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Print nothing but warnings and errors; train.log has everything."
+    ),
+]
 
 
 def train(
@@ -12,6 +26,8 @@ def train(
     overrides: options.Overrides = None,
     overwrite: options.OverwriteRun = False,
     max_bytes: options.MaxBytes = None,
+    device: Device = None,
+    quiet: Quiet = False,
 ) -> None:
     """Train a model, or go on training it."""
     from nmt.commands.trained_run import remember
@@ -24,21 +40,27 @@ def train(
     from nmt.train.trainer import Trainer
 
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
+    asked = options.with_options(asked, "train", {"device": device})
     settings = load_config(config, asked)
     run = RunDir(Path(settings.run_dir))
     with (
         world(settings.train.device) as processes,
-        locked(run.path) if processes.leads else nullcontext(),
+        locked(run.path, run.places()) if processes.leads else nullcontext(),
     ):
         # Before --overwrite deletes anything.
         resolve_precision(settings.train.precision, processes.device)
         if processes.leads:
             stages.claim(settings, overwrite)
-            stages.ensure_prepared(settings, run, say)
-            stages.ensure_vocabularies(settings, run, say)
+            tell = _tell_nobody if quiet else say
+            stages.ensure_prepared(settings, run, tell, warn)
+            stages.ensure_vocabularies(settings, run, tell)
         processes.wait()
         try:
-            Trainer(settings, run, processes).train()
+            Trainer(settings, run, processes, quiet).train()
         finally:
             if processes.leads:
                 remember(run)
+
+
+def _tell_nobody(_text: str) -> None:
+    pass

@@ -7,9 +7,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.errors import ConfigError, ModelError
-from nmt.files import refuse_special_files, write_text
-from nmt.run_dir import LATEST, RunDir
+from nmt.commands.streams import warn
+from nmt.errors import ConfigError, ModelError, UserError
+from nmt.files import refuse_special_files
+from nmt.ownership import read_latest, write_latest
+from nmt.run_dir import CHECKPOINT, LATEST, RunDir
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config, SearchConfig
@@ -24,9 +26,17 @@ _ONLY_FOR = {
 
 
 def remember(run: RunDir) -> None:
-    """Make this the run that `nmt translate` takes when none is named, once it has a checkpoint."""
-    if run.steps():
-        write_text(LATEST, f"{run.path}\n")
+    """Make this the run that `nmt translate` takes when none is named, once it has a best checkpoint."""
+    from nmt.checkpoint import best
+
+    if best(run) is None:
+        return
+    try:
+        write_latest(run)
+    except UserError as error:
+        warn(f"{error}; name this run with --model {run.path}")
+    except OSError as error:
+        warn(f"{LATEST}: {error.strerror}; name this run with --model {run.path}")
 
 
 def find_run(
@@ -34,25 +44,38 @@ def find_run(
 ) -> "tuple[Config, RunDir]":
     """The trained run that is meant: `model`, else the config's, else $NMT_MODEL, else the last one trained here.
 
-    Its own configuration holds, except that the `search` and `evaluate` sections of `config`, and overrides of
-    those, come first. Raises ModelError if there is no such run, ConfigError for an override of anything else.
+    A run may be named by one of its checkpoints, which is then the one that is meant. Its own configuration holds,
+    except that the `search` and `evaluate` sections of `config`, and overrides of those, come first. Raises
+    ModelError if there is no such run or checkpoint, ConfigError for an override of anything else.
     """
     from nmt.config.load import load_config
 
     _refuse_other_sections(overrides, config)
     asked = None if config is None else load_config(config, overrides)
     run = _locate(model, asked)
-    if not run.config.is_file():
-        train = "nmt train" if config is None else f"nmt train --config {config}"
-        fix = f"run {train}, or name one with --model"
-        raise ModelError(f"{run.path}: not a run folder (no config.yaml); {fix}")
-    refuse_special_files(run.path)
+    _refuse_absent(run, "nmt train" if config is None else f"nmt train --config {config}")
+    refuse_special_files(run.places())
     settings = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
     if asked is not None:
         update = {"search": asked.search, "evaluate": asked.evaluate}
         settings = settings.model_copy(update=update)
     _refuse_idle_overrides(overrides, settings.search)
     return settings, run
+
+
+def _refuse_absent(run: RunDir, train: str) -> None:
+    """Raise ModelError if there is no run, or not the checkpoint that is asked for."""
+    named = run.named_by
+    fix = f"run {train}, or name a run with --model"
+    if not run.path.exists():
+        raise ModelError(f"{run.path}{named}: does not exist; {fix}")
+    if not run.config.is_file():
+        raise ModelError(f"{run.path}{named}: not a run folder (no config.yaml); {fix}")
+    if run.checkpoint is not None and not run.checkpoint.is_dir():
+        present = ", ".join(path.name for path in run.steps()) or "none"
+        raise ModelError(
+            f"{run.checkpoint}{named}: no such checkpoint; {run.checkpoints} has {present}"
+        )
 
 
 def _refuse_other_sections(overrides: list[str], config: Path | None) -> None:
@@ -81,15 +104,24 @@ def _refuse_idle_overrides(overrides: list[str], search: "SearchConfig") -> None
 
 def _locate(model: Path | None, asked: "Config | None") -> RunDir:
     if model is not None:
-        return RunDir(model)
+        return _run_at(model)
     if asked is not None:
         return RunDir(Path(asked.run_dir))
+    named = os.environ.get("NMT_MODEL")
+    if named:
+        return _run_at(Path(named), "$NMT_MODEL")
     try:
-        named = os.environ.get("NMT_MODEL") or LATEST.read_text(encoding="utf-8").strip()
+        return _run_at(read_latest(), str(LATEST))
     except OSError:
         fix = "run nmt train, or give --model DIR or $NMT_MODEL"
         raise ModelError(f"no model: no run was trained in this folder; {fix}") from None
-    return RunDir(Path(named))
+
+
+def _run_at(path: Path, named_by: str = "") -> RunDir:
+    """The run in a folder, or the run of a checkpoint's folder."""
+    if CHECKPOINT.fullmatch(path.name) and path.parent.name == "checkpoints":
+        return RunDir(path.parent.parent, path, named_by)
+    return RunDir(path, named_by=named_by)
 
 
 def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:

@@ -48,12 +48,12 @@ class Ledger:
 
 def ledger_line(entry: dict[str, Any]) -> str:
     """Put an entry of prepare.json into one line."""
-    counts = [f"{entry['read']} pairs read", f"{entry['kept']} kept"]
+    counts = [f"{entry['read']:,} pairs read", f"{entry['kept']:,} kept"]
     if entry["mended"]:
-        counts.append(f"{entry['mended']} with Chinese punctuation repaired")
+        counts.append(f"{entry['mended']:,} with Chinese punctuation repaired")
     for split in ("test", "dev"):
         if entry[split]:
-            counts.append(f"{entry[split]} drawn for {split}")
+            counts.append(f"{entry[split]:,} drawn for {split}")
     line = f"{', '.join(counts)}; dropped: {_listed(entry['dropped']) or 'none'}"
     if entry["variants"]:
         line += f"; added: {_listed(entry['variants'])}"
@@ -61,4 +61,4 @@ def ledger_line(entry: dict[str, Any]) -> str:
 
 
 def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())

@@ -3,16 +3,25 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.ledger import ledger_line
 from nmt.corpus.prepare import is_current, prepare
 from nmt.corpus.sources import find_sources
-from nmt.errors import ConfigError, Say
-from nmt.files import remove, write_text
+from nmt.errors import ConfigError, DataError, Say
+from nmt.ownership import (
+    delete_training,
+    dump_yaml,
+    refuse_foreign_config,
+    refuse_foreign_files,
+    refuse_foreign_places,
+    refuse_foreign_stores,
+    refuse_sources_in_the_way,
+    refuse_to_delete,
+    staging,
+    write_config,
+)
 from nmt.run_dir import SIDES, SPLITS, RunDir
 
 _FIX = "give another run_dir, or --overwrite to delete its checkpoints"
@@ -49,29 +58,58 @@ def claim(config: Config, overwrite: bool) -> RunDir:
     """The run folder of a configuration, with `config.yaml` written in it.
 
     Raises ConfigError if the folder holds checkpoints that were trained with another configuration (`overwrite`
-    deletes them), or a `config.yaml` of something else.
+    deletes them), or something of the user's that is in the way; DataError if a new training would have no corpora.
     """
     run = RunDir(Path(config.run_dir))
-    _refuse_foreign(run)
-    if overwrite:
-        find_sources(config)  # before anything is deleted for a training that cannot begin
-        _clear(run)
-    elif run.steps() and run.config.exists():
+    text = dump_yaml(dump(config))
+    refuse_foreign_places(run)
+    refuse_foreign_config(run, text)
+    if overwrite or not run.steps():
+        # Before anything is written, or deleted, for a training that cannot begin.
+        _refuse_missing_vectors(config)
+        _refuse_what_is_in_the_way(config, run)
+    elif run.config.exists():
         _refuse_if_different(config, run)
-    write_text(run.config, yaml.safe_dump(dump(config), sort_keys=False, allow_unicode=True))
+    if overwrite:
+        refuse_to_delete(run)
+        delete_training(run)
+    write_config(run, text)
     return run
 
 
-def _refuse_foreign(run: RunDir) -> None:
-    """Raise ConfigError for a `config.yaml` that is not ours, as far as one can tell."""
-    if run.prepare_report.exists() or not run.config.exists():
-        return
-    try:
-        load_config(run.config)
-    except ConfigError:
-        raise ConfigError(
-            f"{run.config}: belongs to something else, and would be replaced; give another run_dir"
-        ) from None
+def _refuse_missing_vectors(config: Config) -> None:
+    for key in ("src_vectors", "tgt_vectors"):
+        path = getattr(config.model, key)
+        if path is not None and not Path(path).is_file():
+            raise DataError(f"model.{key}={path}: no such file")
+
+
+def _refuse_what_is_in_the_way(config: Config, run: RunDir) -> None:
+    """Raise ConfigError for anything in the run folder that nmt did not write, and would replace."""
+    for sources in find_sources(config).values():
+        for source in sources:
+            refuse_sources_in_the_way(run, source.files())
+    is_prepared = is_current(config, run)
+    if not is_prepared:
+        _refuse_foreign_text(config, run)
+    if not (is_prepared and vocabularies_are_current(config, run)):
+        _refuse_foreign_vocabularies(config, run)
+
+
+def _refuse_foreign_text(config: Config, run: RunDir) -> None:
+    languages = (config.src.language, config.tgt.language)
+    text = [run.text(split, language) for split in SPLITS for language in languages]
+    refuse_foreign_files(run, [run.prepare_report, *text])
+
+
+def _refuse_foreign_vocabularies(config: Config, run: RunDir) -> None:
+    files = [run.vocab_report]
+    for side in SIDES:
+        files.append(run.vocab(side))
+        if config.side(side).tokenizer == "sentencepiece":
+            files.append(run.pieces(side))
+    refuse_foreign_files(run, files)
+    refuse_foreign_stores(run)
 
 
 def _refuse_if_different(config: Config, run: RunDir) -> None:
@@ -81,13 +119,6 @@ def _refuse_if_different(config: Config, run: RunDir) -> None:
         raise ConfigError(
             f"{run.path}: was trained with another configuration ({'; '.join(differences)}); {_FIX}"
         )
-
-
-def _clear(run: RunDir) -> None:
-    for folder in (run.checkpoints, run.validation, run.tensorboard):
-        remove(folder)
-    for file in (run.best, run.metrics, run.log):
-        file.unlink(missing_ok=True)
 
 
 def _differences(old: Config, new: Config) -> list[str]:
@@ -106,12 +137,12 @@ def _flat(config: Config) -> dict[str, Any]:
     return flat
 
 
-def ensure_prepared(config: Config, run: RunDir, say: Say) -> None:
+def ensure_prepared(config: Config, run: RunDir, say: Say, warn: Say | None = None) -> None:
     """Run `prepare` if its results are missing or stale. A trained run keeps the text that it was trained on."""
     if is_current(config, run):
         return
     if run.steps():
-        say(
+        (warn or say)(
             f"{run.path}: its corpora have changed or are missing; "
             "the run keeps the text that it was trained on"
         )
@@ -128,7 +159,9 @@ def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
 def run_prepare(config: Config, run: RunDir, say: Say) -> None:
     """Prepare, and say what was kept and dropped. Raises ConfigError if the run is trained already."""
     _refuse_if_trained(run, "prepare")
-    report = prepare(config, run)
+    _refuse_foreign_text(config, run)
+    with staging(run) as staged:
+        report = prepare(config, staged)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
     say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in SPLITS))
@@ -137,7 +170,9 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
     """Build the vocabularies, and say what they cover. Raises ConfigError if the run is trained already."""
     _refuse_if_trained(run, "build-vocab")
-    report = build_vocabularies(config, run)
+    _refuse_foreign_vocabularies(config, run)
+    with staging(run, prepared=run) as staged:
+        report = build_vocabularies(config, staged)
     for name in SIDES:
         side = report[name]
         sizes = f"{side['size']:,} tokens, {side['spelling']:,} of them for spelling"

@@ -19,6 +19,7 @@ from nmt.config.schema import Config
 from nmt.corpus.lines import read_lines
 from nmt.corpus.store import Block, Ids, Int32, ParallelCorpus, write_store
 from nmt.corpus.workers import map_chunks
+from nmt.errors import DataError
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split
 from nmt.text.tokenizers import load_tokenizer
 
@@ -97,11 +98,15 @@ def _side_settings(config: Config, run: RunDir, name: SideName) -> _SideSettings
 
 
 def _line_pairs(config: Config, run: RunDir) -> Iterator[LinePair]:
-    """The pairs of all splits, one split after the other."""
+    """The pairs of all splits, one split after the other. Raises DataError for files that do not pair up."""
     for split in SPLITS:
-        src_lines = read_lines(run.text(split, config.src.language))
-        tgt_lines = read_lines(run.text(split, config.tgt.language))
-        yield from zip(src_lines, tgt_lines, strict=True)
+        src = run.text(split, config.src.language)
+        tgt = run.text(split, config.tgt.language)
+        try:
+            yield from zip(read_lines(src), read_lines(tgt), strict=True)
+        except ValueError:
+            fix = "delete both and run nmt prepare"
+            raise DataError(f"{src} and {tgt}: not of the same number of lines; {fix}") from None
 
 
 def _length(pair: LinePair) -> int:

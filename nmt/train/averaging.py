@@ -24,7 +24,7 @@ def average(model: Transformer, keeper: Keeper, judge: Judge, progress: Progress
         checkpoint.put_weights(model, mean, keeper.run.checkpoints)
         scores, translations = judge.measure(model, name, progress.update)
     except ModelError as error:
-        judge.log.say(f"{error}; no average is made")
+        judge.log.warn(f"{error}; no average is made")
         return
     finally:
         checkpoint.put_weights(model, own, keeper.run.checkpoints)

@@ -1,6 +1,7 @@
 """What training tells: a line of JSON for machines, a line of words or a progress bar for people.
 
-Everything for people goes to stderr and to the run's train.log; the bar only to a terminal.
+Everything for people goes to the run's train.log, and to stderr, unless that is to be quiet: then only warnings.
+The bar appears only on a terminal.
 """
 
 import json
@@ -21,17 +22,24 @@ class Log:
     """The records of one run. A silent log (of a rank other than 0) writes nothing."""
 
     def __init__(
-        self, run: RunDir, total: int, start: int, silent: bool = False, tensorboard: bool = False
+        self,
+        run: RunDir,
+        total: int,
+        start: int,
+        silent: bool = False,
+        quiet: bool = False,
+        tensorboard: bool = False,
     ) -> None:
         """`start` of `total` updates are done. Records of later ones were lost and are dropped."""
         self.run = run
         self.silent = silent
+        self.quiet = quiet
         self._bar: tqdm[Any] = tqdm(
             total=total,
             initial=start,
             unit="update",
             dynamic_ncols=True,
-            disable=silent or not sys.stderr.isatty(),
+            disable=silent or quiet or not sys.stderr.isatty(),
         )
         self._board: Any = None
         if silent:
@@ -46,7 +54,15 @@ class Log:
         if self.silent:
             return
         self._write(text)
-        tqdm.write(text, file=sys.stderr)  # above the bar, if there is one
+        if not self.quiet:
+            tqdm.write(text, file=sys.stderr)  # above the bar, if there is one
+
+    def warn(self, text: str) -> None:
+        """One line for people who want to hear of nothing else."""
+        if self.silent:
+            return
+        self._write(f"warning: {text}")
+        tqdm.write(f"nmt: warning: {text}", file=sys.stderr)
 
     def progress(self, text: str) -> None:
         """How far training has come: behind the bar if there is one, else as a line."""
@@ -93,7 +109,7 @@ def _open_tensorboard(run: RunDir, start: int) -> Any:
 
 
 def _drop_records_after(run: RunDir, update: int) -> None:
-    """Remove later updates from metrics.jsonl, and lines that a crash cut short."""
+    """Remove later updates from metrics.jsonl, and what a crash cut short."""
     if not run.metrics.exists():
         return
     lines = run.metrics.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)

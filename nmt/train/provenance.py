@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from nmt import __version__
-from nmt.checkpoint import checksum
 from nmt.config.load import dump
 from nmt.config.schema import Config
+from nmt.files import checksum
 from nmt.run_dir import RunDir
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -1,37 +1,103 @@
-"""What training tells people about its course: how fast it goes, how it ended."""
+"""What training tells people: what it begins with, how fast it goes, how it ended."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import torch
+
 from nmt import checkpoint
 from nmt.config.schema import Config, TrainConfig
+from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
-from nmt.train.judging import shown
+from nmt.text.side import Side
+from nmt.train.advice import too_large, too_slow
+from nmt.train.distributed import World
+from nmt.train.judging import Judge, shown
 from nmt.train.log import Log
 from nmt.train.progress import Progress
+from nmt.train.reader import Reader
 from nmt.train.update import Updated, learning_rate
+
+# Seconds without a word after which an update is reported out of turn.
+_LONGEST_SILENCE = 60.0
+
+
+def introduction(
+    model: Transformer, reader: Reader, src: Side, tgt: Side, precision: str, world: World
+) -> str:
+    """What is trained, on what and where."""
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    pairs = counted(len(reader.fitting), "pair")
+    vocabularies = f"vocabularies {len(src.vocab):,} and {len(tgt.vocab):,}"
+    where = f"{world.device} in {precision}"
+    if world.size > 1:
+        where += f", {world.size} processes"
+    return f"{counted(parameters, 'parameter')}, {pairs}, {vocabularies}, {where}"
+
+
+def doubts(model: Transformer, reader: Reader, judge: Judge) -> Iterator[str]:
+    """What a user should know before a training goes on for hours."""
+    pairs = len(reader.fitting)
+    left_out = len(reader.corpus) - pairs
+    if left_out:
+        are = "is" if left_out == 1 else "are"
+        reason = f"{are} empty or longer than model.max_length and {are} left out"
+        yield f"{counted(left_out, 'pair')} {reason}"
+    if not judge.can_measure:
+        effect = "no validation, no early stopping; the last checkpoint counts as the best"
+        yield f"dev is empty, or none of its pairs fits the model: {effect}"
+    advice = too_large(sum(parameter.numel() for parameter in model.parameters()), pairs)
+    if advice:
+        yield advice
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 pair`, `1,896 pairs`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 class Reporter:
-    """Reports the mean of the updates since the last report, every `log_every` updates."""
+    """Reports the mean of the updates since the last report, every `log_every` updates.
 
-    def __init__(self, config: Config, log: Log) -> None:
+    The first update of a process, and one after a long silence, are reported too, but to people only: the records
+    for machines do not depend on the clock.
+    """
+
+    def __init__(self, config: Config, log: Log, begun: Progress, device: torch.device) -> None:
         self.config = config
         self.log = log
+        self._begun = begun
+        self._device = device
+        self._advised = False
         self._unreported: list[Updated] = []
         self._since = time.monotonic()
+        self._last_word: float | None = None
 
     def updated(self, updated: Updated, progress: Progress) -> None:
         """Count an update, and report if it is time."""
         self._unreported.append(updated)
         self.log.advance()
         if progress.update % self.config.train.log_every == 0 or progress.update == 1:
-            self._report(progress)
+            self._report(progress, record=True)
             self._unreported.clear()
             self._since = time.monotonic()
+        elif self._is_silent():
+            self._report(progress, record=False)
+        if not self._advised:
+            self._advise(progress)
 
-    def _report(self, progress: Progress) -> None:
+    def _is_silent(self) -> bool:
+        now = time.monotonic()
+        return self._last_word is None or now - self._last_word > _LONGEST_SILENCE
+
+    def _advise(self, progress: Progress) -> None:
+        advice = too_slow(self.config.train, progress, self._begun, self._device)
+        if advice:
+            self._advised = True
+            self.log.warn(advice)
+
+    def _report(self, progress: Progress, record: bool) -> None:
         update = progress.update
         train = self.config.train
         epoch = progress.position.epoch
@@ -40,20 +106,22 @@ class Reporter:
         pace = tokens / (time.monotonic() - self._since)
         rate = learning_rate(train, self.config.model.d_model, update)
         norm = self._unreported[-1].gradient_norm
-        self.log.record(
-            "train",
-            update,
-            epoch=epoch,
-            loss=loss,
-            tokens_per_second=pace,
-            lr=rate,
-            gradient_norm=norm,
-        )
+        if record:
+            self.log.record(
+                "train",
+                update,
+                epoch=epoch,
+                loss=loss,
+                tokens_per_second=pace,
+                lr=rate,
+                gradient_norm=norm,
+            )
         reached = f"update {update:,}/{train.updates:,}  epoch {epoch + 1}  loss {loss:.3f}"
         left = time_left(train, progress)
         self.log.progress(
             f"{reached}  {pace:,.0f} tok/s  lr {rate:.2e}  |g| {norm:.2f}  ETA {left}"
         )
+        self._last_word = time.monotonic()
 
     @contextmanager
     def paused(self) -> Iterator[None]:

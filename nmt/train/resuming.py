@@ -30,7 +30,7 @@ def resume(
     saved, damaged = _find_last_intact(run)
     warnings = [f"{error}; trying the one before" for error in damaged.values()]
     if saved is not None:
-        check_fits(saved.folder, src, tgt)
+        check_fits(saved.folder, saved.meta, src, tgt)
         _refuse_other_data(saved, run, keeper.origin)
         checkpoint.put_weights(updater.model, saved.weights, saved.folder)
         updater.load_state(saved.training)
@@ -111,8 +111,5 @@ def _with_present_best(progress: Progress, run: RunDir, metric: str) -> tuple[Pr
 
 def _mark_saved_best(progress: Progress, run: RunDir) -> None:
     """Mark the best checkpoint: a killed process may have saved it, but not yet marked it."""
-    marked = checkpoint.best(run)
-    if marked is not None and marked.name.startswith("average"):
-        return
     if progress.best:
         checkpoint.mark_best(run, run.checkpoints / progress.best)

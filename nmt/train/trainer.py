@@ -24,7 +24,7 @@ from nmt.train.log import Log
 from nmt.train.progress import Progress
 from nmt.train.provenance import provenance
 from nmt.train.reader import Group, Reader
-from nmt.train.reporting import Reporter, summary
+from nmt.train.reporting import Reporter, doubts, introduction, summary
 from nmt.train.resuming import resume
 from nmt.train.signals import Signals
 from nmt.train.update import Started, Updater
@@ -34,7 +34,7 @@ from nmt.train.validation import Validator
 class Trainer:
     """Trains one run to its end; it begins at the last intact checkpoint, if there is one."""
 
-    def __init__(self, config: Config, run: RunDir, world: World) -> None:
+    def __init__(self, config: Config, run: RunDir, world: World, quiet: bool = False) -> None:
         """Raises ModelError or DataError if the files of the run do not fit the configuration."""
         self.config = config
         self.run = run
@@ -54,15 +54,15 @@ class Trainer:
             total=config.train.updates,
             start=self.progress.update,
             silent=not world.leads,
+            quiet=quiet,
             tensorboard=config.train.tensorboard,
         )
-        validator = Validator(config, run, self.src, self.tgt, precision, self.log.say)
+        validator = Validator(config, run, self.src, self.tgt, precision, self.log.warn)
         self.judge = Judge(validator, self.log, config.train.early_stop)
-        self.reporter = Reporter(config, self.log)
+        self.reporter = Reporter(config, self.log, self.progress, world.device)
         self._started: Started | None = None  # the newest update, until its result is looked at
         self.signals = Signals()
-        for text in [*warnings, *self._introduction(precision)]:
-            self.log.say(text)
+        self._introduce(precision, warnings)
 
     def train(self) -> Progress:
         """Train until updates, minutes or patience are used up, then average.
@@ -89,22 +89,17 @@ class Trainer:
         self.log.close()
         return self.progress
 
-    def _introduction(self, precision: str) -> list[str]:
-        parameters = sum(p.numel() for p in self.model.parameters())
-        pairs = len(self.reader.fitting)
-        vocabularies = f"vocabularies {len(self.src.vocab):,} and {len(self.tgt.vocab):,}"
-        where = f"{self.world.device} in {precision}, {self.world.size} process(es)"
-        lines = [f"{parameters:,} parameters, {pairs:,} pairs, {vocabularies}, {where}"]
-        left_out = len(self.reader.corpus) - pairs
-        if left_out:
-            reason = "are empty or longer than model.max_length"
-            lines.append(f"{left_out:,} pairs {reason} and are left out")
-        if not self.judge.can_measure:
-            effect = "no validation, no early stopping; the last checkpoint counts as the best"
-            lines.append(f"dev is empty, or none of its pairs fits the model: {effect}")
-        if self.progress.update:
-            lines.append(f"resuming after update {self.progress.update:,}")
-        return lines
+    def _introduce(self, precision: str, warnings: list[str]) -> None:
+        about = introduction(self.model, self.reader, self.src, self.tgt, precision, self.world)
+        self.log.say(about)
+        for text in warnings:
+            self.log.warn(text)
+        is_new = self.progress.update == 0
+        say_or_warn = self.log.warn if is_new else self.log.say
+        for text in doubts(self.model, self.reader, self.judge):
+            say_or_warn(text)
+        if not is_new:
+            self.log.say(f"resuming after update {self.progress.update:,}")
 
     # --- an update ---
 
@@ -114,7 +109,7 @@ class Trainer:
         update = self.progress.update + 1
         started = self.updater.start(update, group.batches, group.tokens)
         for warning in started.warnings:
-            self.log.say(f"update {update}: {warning}")
+            self.log.warn(f"update {update}: {warning}")
         self._review()
         self._started = started
         seconds = self.progress.seconds + time.monotonic() - begun
@@ -131,7 +126,7 @@ class Trainer:
         health = self.progress.health.after(update, updated, is_settling)
         if health.bad > self.progress.health.bad:
             gradient = f"the gradient of update {update} is not finite (loss {updated.loss})"
-            self.log.say(f"{gradient}; it changes nothing")
+            self.log.warn(f"{gradient}; it changes nothing")
         self.progress = replace(self.progress, health=health)
         self._end_if_unhealthy()
         self.reporter.updated(updated, self.progress)

@@ -1,18 +1,23 @@
 """The translator of a trained run: its best checkpoint, or the last whole one."""
 
+import time
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
-from nmt.checkpoint import best, load_weights, put_weights, read_meta
+from nmt import checkpoint
+from nmt.checkpoint import Meta, Weights
 from nmt.config.schema import Config
-from nmt.errors import ModelError, Say, print_nothing
+from nmt.errors import FormatError, ModelError, Say, print_nothing
 from nmt.model.device import open_device, resolve_precision, within_memory
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import Side, load_side
 from nmt.translate.translator import Translator
+
+# A training may replace the checkpoint that is being read: how often another is tried, and after how many seconds.
+_TRIES = 20
+_PAUSE = 0.02
 
 
 def load_translator(
@@ -21,51 +26,89 @@ def load_translator(
     device: str = "auto",
     precision: str = "auto",
     warn: Say = print_nothing,
+    say: Say = print_nothing,
 ) -> Translator:
     """The translator of a run's best checkpoint; if that is damaged, of the last whole one, with a warning.
 
+    A checkpoint that `run` itself names is taken, or none. `say` is told what is used, and where.
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
-    folder, weights = _load_best(run, warn)
+    folder, meta, weights = _load(run, warn)
     src = load_side(config, run, "src")
     tgt = load_side(config, run, "tgt")
-    check_fits(folder, src, tgt)
+    check_fits(folder, meta, src, tgt)
     where = open_device(device)
+    resolved = resolve_precision(precision, where)
     with torch.device("meta"):  # shapes only
         shapes = Transformer(config.model, len(src.vocab), len(tgt.vocab))
-    put_weights(shapes, weights, folder)  # refuses what does not fit before anything is allocated
+    # What does not fit is refused before anything is allocated.
+    checkpoint.refuse_misfits(shapes, weights, folder)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
-    put_weights(model, weights, folder)
-    resolved = resolve_precision(precision, where)
+    checkpoint.copy_weights(model, weights)
     taught = config.prepare.augment
     with within_memory(f"the model of {folder}", "take another device"):
         translator = Translator(model.to(where), src, tgt, config.search, resolved, taught, warn)
     translator.checkpoint = folder
+    say(f"nmt: model {folder}{run.named_by}, {resolved} on {where}")
     return translator
 
 
-def _load_best(run: RunDir, warn: Say) -> tuple[Path, dict[str, Tensor]]:
-    """The folder and the weights of the checkpoint to use."""
-    candidates = list(reversed(run.steps()))
-    marked = best(run)
+Loaded = tuple[Path, Meta, Weights]
+
+
+class _Replaced(Exception):
+    """A training at work has replaced or deleted what was being read."""
+
+
+def _load(run: RunDir, warn: Say) -> Loaded:
+    """The checkpoint to use: its folder, what it says about itself, its weights."""
+    for _ in range(_TRIES):
+        try:
+            return _load_asked(run.checkpoint) if run.checkpoint else _load_best(run, warn)
+        except _Replaced:
+            time.sleep(_PAUSE)
+    fix = "a training replaces its checkpoints faster than they can be read; call again"
+    raise ModelError(f"{run.path}: {fix}")
+
+
+def _load_asked(folder: Path) -> Loaded:
+    return folder, *checkpoint.load(folder)
+
+
+def _load_best(run: RunDir, warn: Say) -> Loaded:
+    """The best checkpoint, or the last whole one."""
+    marked = checkpoint.best(run)
+    candidates = [folder for folder in reversed(run.steps()) if folder != marked]
     if marked is not None:
         candidates.insert(0, marked)
     elif run.best.exists():
         warn(f"{run.best}: names a checkpoint that is not there; taking the last whole one")
-    problem = f"{run.path}: no trained model here; run nmt train, or name a run with --model"
+    fix = "run nmt train, or name a run with --model"
+    problem = f"{run.path}{run.named_by}: no trained model here; {fix}"
     for folder in candidates:
+        before = _identity(folder)
         try:
-            return folder, load_weights(folder)
+            return _load_asked(folder)
+        except FormatError:
+            raise
         except ModelError as error:
+            if _identity(folder) != before or before is None:
+                raise _Replaced from None
             problem = str(error)
             warn(f"{problem}; trying the last whole checkpoint")
     raise ModelError(problem)
 
 
-def check_fits(folder: Path, src: Side, tgt: Side) -> None:
+def _identity(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_ino
+    except FileNotFoundError:
+        return None
+
+
+def check_fits(folder: Path, meta: Meta, src: Side, tgt: Side) -> None:
     """Raise ModelError if a checkpoint was trained with other vocabularies than these sides'."""
-    trained_with = read_meta(folder).fingerprints
-    for name, side, fingerprint in zip(SIDES, (src, tgt), trained_with, strict=True):
+    for name, side, fingerprint in zip(SIDES, (src, tgt), meta.fingerprints, strict=True):
         own = side.fingerprint()
         if fingerprint != own:
             raise ModelError(

@@ -6,9 +6,8 @@ they were made from. Both are on the disk after each window: whatever ends the p
 """
 
 import hashlib
-import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
 from itertools import islice
@@ -95,11 +94,12 @@ def resumable_output(
 ) -> Iterator[ResumableOutput]:
     """Yield what is done of `output`, to be continued; it becomes the file if nothing is raised, else stays beside.
 
-    Raises ConfigError if it was made with anything else than `made_with`, or is there though not to be resumed;
-    UserError if another process is at work on it.
+    Raises ConfigError if it was made with anything else than `made_with`, or is there though not to be resumed, or if
+    something of the user's is in the way; UserError if another process is at work on it.
     """
     folder = output.with_name(f"{output.name}{PART}")
-    with locked(folder):
+    _refuse_foreign(folder)
+    with locked(folder, [folder / "text", folder / "done.json"]):
         start_again = overwrite and not resume
         if start_again or not (folder / "done.json").exists():
             _write_done(folder, Done(lines=0, bytes=0, input="", made_with=made_with))
@@ -107,9 +107,33 @@ def resumable_output(
         _refuse_to_mix(folder, done, made_with, resume)
         with (folder / "text").open("ab", buffering=0) as text:
             yield ResumableOutput(folder, made_with, done, text)
+        _refuse_to_replace(output, folder, overwrite)
         (folder / "text").replace(output)
         sync(output.parent)
-        shutil.rmtree(folder)
+        (folder / "done.json").unlink()
+        (folder / ".lock").unlink()
+        with suppress(OSError):  # something of the user's is in it
+            folder.rmdir()
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raise ConfigError for what is not a folder of ours: those hold a lock, and nothing that is not ours."""
+    fix = "move it away, or name another --output"
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder}: unfinished work is to be kept under this name; {fix}")
+    names = {path.name for path in folder.glob("*") if not path.name.endswith(PART)}
+    is_ours = ".lock" in names and names <= {".lock", "text", "done.json"}
+    if names and not is_ours:
+        raise ConfigError(f"{folder}: holds files that are not of an interrupted --output; {fix}")
+
+
+def _refuse_to_replace(output: Path, folder: Path, overwrite: bool) -> None:
+    """Raise ConfigError for a file that has appeared since the work began."""
+    if output.exists() and not overwrite:
+        fix = "move it away and give --resume, or give --resume --overwrite"
+        raise ConfigError(
+            f"{output}: has appeared meanwhile; the translations are in {folder}; {fix}"
+        )
 
 
 def _refuse_to_mix(folder: Path, done: Done, made_with: str, resume: bool) -> None:

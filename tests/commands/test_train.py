@@ -1,12 +1,18 @@
 """nmt train, as a user types it."""
 
+import errno
 import resource
 import signal
 import subprocess
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from conftest import NMT, TINY, run_nmt, write_corpus
+from typer.testing import CliRunner
+
+from nmt.cli import app
+from nmt.commands.streams import LastingStream
 
 
 def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path: Path) -> None:
@@ -67,3 +73,86 @@ def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path
     done = run_nmt("train", *settings[:-2], f"train.updates={saved + 1}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"resuming after update {saved}" in done.stderr.decode()
+
+
+def test_a_reader_of_the_log_that_goes_away_costs_nothing(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.log_every=1"]
+    process = subprocess.Popen(
+        [*NMT, "train", *settings], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=100) == 0
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert "update 20/20" in log
+    assert "trained 20 updates" in log
+    assert run_nmt("translate", "-q", "-m", tmp_path / "run", stdin="one.\n").returncode == 0
+
+
+@pytest.mark.parametrize("fault", [errno.EPIPE, errno.EIO])
+def test_a_terminal_or_pipe_that_is_gone_takes_no_more(fault: int, tmp_path: Path) -> None:
+    with (tmp_path / "file").open("w") as file:
+        gone = LastingStream(FailingStream(file, fault))
+        print("one", file=gone, flush=True)
+        print("two", file=gone, flush=True)
+    assert (tmp_path / "file").read_text() == ""
+
+
+class FailingStream:
+    """A stream whose reader has gone."""
+
+    def __init__(self, file: TextIO, fault: int) -> None:
+        self.fileno = file.fileno
+        self.fault = fault
+
+    def write(self, _text: str) -> int:
+        raise OSError(self.fault, "gone")
+
+    def flush(self) -> None:
+        raise OSError(self.fault, "gone")
+
+
+def test_a_quiet_training_says_nothing_and_its_log_says_all(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY]
+    done = CliRunner().invoke(app, ["train", "--quiet", *settings, "--device", "cpu"])
+    assert (done.exit_code, done.output) == (0, "")
+    assert "update 20/20" in (tmp_path / "run" / "train.log").read_text()
+
+
+def test_a_quiet_training_warns_and_fails_aloud(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    corpus = write_corpus(tmp_path / "corpus")
+    settings = ["train", "-q", f"data.path={corpus}", "run_dir=run", *TINY, "train.average=0"]
+    assert CliRunner().invoke(app, settings).exit_code == 0
+    (tmp_path / "run/checkpoints/step-00000020/model.safetensors").write_bytes(b"")
+    done = CliRunner().invoke(app, settings)
+    assert done.exit_code == 0
+    warning = "run/checkpoints/step-00000020/model.safetensors: truncated or changed"
+    assert done.output.startswith(f"nmt: warning: {warning}")
+    assert done.output.count("\n") == 1
+    assert f"warning: {warning}" in (tmp_path / "run" / "train.log").read_text()
+    done = CliRunner().invoke(app, [*settings, "model.d_ff=32"])
+    assert done.exit_code == 2
+    assert done.output.count("\n") == 1
+
+
+def test_vectors_that_are_missing_are_told_before_the_corpora_are_prepared(
+    tmp_path: Path,
+) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY]
+    done = CliRunner().invoke(app, ["train", *settings, "model.tgt_vectors=gone.vec"])
+    assert done.exit_code == 3
+    assert done.output == "nmt: model.tgt_vectors=gone.vec: no such file\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_a_configuration_it_says_how_to_give_one() -> None:
+    done = CliRunner().invoke(app, ["train"])
+    assert done.exit_code == 2
+    assert "no corpus to read; give a configuration with --config FILE" in done.output

@@ -69,7 +69,7 @@ def test_a_typed_line_is_answered_at_once_and_in_order(trained: RunDir) -> None:
 def test_a_reader_that_goes_away_ends_it_quietly(trained: RunDir, tmp_path: Path) -> None:
     source = tmp_path / "many.txt"
     source.write_text("one two.\n" * 5000)
-    command = f"{sys.executable} -m nmt translate -m {trained.path} search.method=greedy < {source} | head -n 1"
+    command = f"{sys.executable} -m nmt translate -q -m {trained.path} search.method=greedy < {source} | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
     assert done.stdout.decode() == "一，二。\n"
     assert done.stderr == b""
@@ -136,7 +136,7 @@ def test_a_seed_draws_the_same_samples_for_a_sentence_whatever_else_is_translate
 def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(
     trained: RunDir,
 ) -> None:
-    done = run_nmt("translate", "-m", trained.path, stdin=b"one.\ntwo.\nthr\xffee.\n")
+    done = run_nmt("translate", "-q", "-m", trained.path, stdin=b"one.\ntwo.\nthr\xffee.\n")
     assert done.returncode == 3
     assert done.stdout.decode() == "一。\n二。\n"
     assert done.stderr.decode().startswith("nmt: stdin:3: not UTF-8 at byte 13")
@@ -144,7 +144,7 @@ def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(
 
 def test_an_interrupt_while_waiting_for_a_line_ends_it_quietly(trained: RunDir) -> None:
     process = subprocess.Popen(
-        [*NMT, "translate", "--model", str(trained.path)],
+        [*NMT, "translate", "--quiet", "--model", str(trained.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

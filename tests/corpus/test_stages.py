@@ -12,6 +12,7 @@ from nmt.config.load import load_config
 from nmt.corpus import stages
 from nmt.errors import ConfigError, DataError, UserError
 from nmt.files import locked
+from nmt.ownership import read_latest
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
@@ -84,7 +85,7 @@ def test_a_configuration_of_something_else_is_not_replaced(
     foreign = tmp_path / "run" / "config.yaml"
     foreign.parent.mkdir()
     foreign.write_text("services: [web]\n")
-    with pytest.raises(ConfigError, match="belongs to something else"):
+    with pytest.raises(ConfigError, match=r"config\.yaml: not as nmt wrote it"):
         stages.claim(tiny_config(*world), overwrite=True)
     assert foreign.read_text() == "services: [web]\n"
 
@@ -92,12 +93,12 @@ def test_a_configuration_of_something_else_is_not_replaced(
 def test_two_processes_cannot_work_in_one_run_but_a_dead_one_holds_no_lock(tmp_path: Path) -> None:
     run = RunDir(tmp_path / "run")
     with (
-        locked(run.path),
+        locked(run.path, run.places()),
         pytest.raises(UserError, match="another process is at work"),
-        locked(run.path),
+        locked(run.path, run.places()),
     ):
         pass
-    with locked(run.path):
+    with locked(run.path, run.places()):
         pass
 
 
@@ -156,12 +157,26 @@ def test_the_best_checkpoint_is_marked_again_if_a_crash_came_between(
     assert run.best.read_text() == marked
 
 
-def test_the_last_trained_run_is_remembered_relative_to_where_it_was_trained(
+def test_the_last_trained_run_is_remembered_once_it_has_a_best_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    remember(RunDir(Path("runs/mine")))
-    assert not Path("runs/latest").exists(), "there is no checkpoint yet"
-    Path("runs/mine/checkpoints/step-00000001").mkdir(parents=True)
-    remember(RunDir(Path("runs/mine")))
-    assert Path("runs/latest").read_text() == "runs/mine\n"
+    run = RunDir(Path("runs/mine"))
+    folder = run.checkpoints / "step-00000001"
+    folder.mkdir(parents=True)
+    remember(run)
+    assert not Path("runs/latest").exists()
+    checkpoint.mark_best(run, folder)
+    remember(run)
+    assert Path("runs/latest").read_text().splitlines()[1:] == ["runs/mine"]
+    assert read_latest() == Path("runs/mine")
+
+
+def test_text_that_has_lost_a_line_is_named(world: tuple[Path, Path]) -> None:
+    config = tiny_config(*world)
+    run = ready(config)
+    lines = run.text("dev", "zh").read_text().splitlines(keepends=True)
+    run.text("dev", "zh").write_text("".join(lines[:-1]))
+    message = "dev.zh: not of the same number of lines; delete both and run nmt prepare"
+    with pytest.raises(DataError, match=message):
+        stages.run_build_vocab(config, run, lambda _: None)

@@ -39,7 +39,7 @@ def life(corpus: Path, run: Path, hook: Callable[[str, tuple[object, ...]], None
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
             sys.addaudithook(hook)
-            with locked(run):
+            with locked(run, RunDir(run).places()):
                 train(tiny_config(corpus, run, *SETTINGS))
         except BaseException as error:
             sys.stdout.write(f"{run}: {error!r}\n")

@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import NMT, run_nmt
+import yaml
+from conftest import NMT, run_nmt, tiny_config
 
+from nmt.config.load import dump
 from nmt.errors import UserError
 from nmt.evaluate.history import append_history
 from nmt.run_dir import RunDir
@@ -173,3 +175,54 @@ def test_a_file_name_that_is_not_utf8_is_told_and_written(tmp_path: Path) -> Non
     done = run_nmt("evaluate", *files, "--json", "--history", tmp_path / "history")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["scores"]["bleu"]["value"] == pytest.approx(100)
+
+
+# --- README's crontab ---
+
+
+def crontab(folder: Path) -> list[str]:
+    """The commands of README's crontab, in a folder of ours."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("```crontab\n")[2].partition("```")[0]
+    lines = [line for line in block.splitlines() if not line.startswith("#")]
+    return [line.split(maxsplit=5)[5].replace("/srv/nmt", str(folder)) for line in lines]
+
+
+def mailed(command: str) -> tuple[int, str]:
+    """The exit code, and what cron would mail: all that is printed."""
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def test_the_crontab_of_the_readme_mails_failures_and_nothing_else(
+    corpus: Path, tmp_path: Path
+) -> None:
+    program = tmp_path / ".venv" / "bin" / "nmt"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m nmt "$@"\n')
+    program.chmod(0o755)
+    config = tmp_path / "configs" / "mine.yaml"
+    config.parent.mkdir()
+    config.write_text(yaml.safe_dump(dump(tiny_config(corpus, tmp_path / "run"))))
+    train, evaluate = crontab(tmp_path)
+    assert mailed(train) == (0, "")
+    code, mail = mailed(evaluate)
+    assert code == 4, "after twenty updates"
+    assert mail.startswith("nmt: bleu ")
+    assert len(mail.splitlines()) == 1
+    assert mailed(train) == (0, "")
+    vocabulary = tmp_path / "run" / "vocab.src.tsv"
+    vocabulary.write_text(vocabulary.read_text().replace("seven", "Seven"))
+    code, mail = mailed(train)
+    assert code == 5
+    assert "trained with another src vocabulary" in mail
+    assert len(mail.splitlines()) == 1

@@ -21,7 +21,12 @@ from nmt.train.provenance import _commit, provenance
 from nmt.translate.load import load_translator
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMES_AND_PLACES = ("config.yaml", "metrics.jsonl", "train.log", checkpoint.META, ".lock")
+# written.json has the hash of config.yaml
+TIMES_AND_PLACES = (
+    *("config.yaml", "written.json"),
+    *("metrics.jsonl", "train.log"),
+    *(checkpoint.META, ".lock"),
+)
 
 
 def files(run: RunDir) -> dict[str, bytes]:

@@ -139,7 +139,7 @@ def test_nothing_is_written_through_a_link(stranger: RunDir, tmp_path: Path, nam
         pytest.raises(
             UserError, match=f"{name}: a link, through which files elsewhere would be written"
         ),
-        locked(stranger.path),
+        locked(stranger.path, stranger.places()),
     ):
         pass
     assert (mine / "file").read_text() == "mine\n"
@@ -149,7 +149,7 @@ def test_a_run_folder_that_is_itself_a_link_can_be_written_to(
     stranger: RunDir, tmp_path: Path
 ) -> None:
     (tmp_path / "link").symlink_to(stranger.path)
-    with locked(tmp_path / "link"):
+    with locked(tmp_path / "link", RunDir(tmp_path / "link").places()):
         pass
 
 
@@ -259,7 +259,7 @@ def test_an_endless_file_in_a_run_is_refused(stranger: RunDir, name: str) -> Non
     )
 
 
-@pytest.mark.parametrize("name", ["vocab.src.tsv", "best", "extra"])
+@pytest.mark.parametrize("name", ["vocab.src.tsv", "best", "checkpoints/extra"])
 def test_a_pipe_or_a_device_in_a_run_is_not_waited_for(stranger: RunDir, name: str) -> None:
     path = stranger.path / name
     path.unlink(missing_ok=True)
@@ -268,7 +268,7 @@ def test_a_pipe_or_a_device_in_a_run_is_not_waited_for(stranger: RunDir, name: s
         find_run(stranger.path, None, [])
     with (
         pytest.raises(ModelError, match=f"{name}: neither a file nor a folder"),
-        locked(stranger.path),
+        locked(stranger.path, stranger.places()),
     ):
         pass
     path.unlink()

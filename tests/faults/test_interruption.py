@@ -89,11 +89,11 @@ def test_a_second_process_is_refused_until_the_first_is_dead_however_it_died(
     with training(tmp_path, settings(corpus, run.path, "train.updates=100000")) as process:
         wait_for(process, "update 10/")
         message = f"{run.path}: another process is at work in this folder"
-        with pytest.raises(UserError, match=message), locked(run.path):
+        with pytest.raises(UserError, match=message), locked(run.path, run.places()):
             pass
         process.kill()
         process.wait()
-    with locked(run.path):
+    with locked(run.path, run.places()):
         pass
 
 
@@ -160,6 +160,6 @@ def test_a_checkpoint_written_anew_is_there_even_if_the_process_was_killed_betwe
     folder.rename(work / "old")
     if whole == "old":  # it was killed after the second rename instead: the old one is of no use
         (work / folder.name).rename(folder)
-    with locked(run.path):
+    with locked(run.path, run.places()):
         assert outcome(run) == before
         assert not work.exists()

@@ -77,7 +77,7 @@ def listing(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("left", "told"), [(0, "config.yaml"), (100_000, "step-00000020"), (500_000, "step-00000020")]
+    ("left", "told"), [(0, "written.json"), (100_000, "step-00000020"), (500_000, "step-00000020")]
 )
 def test_a_full_disk_is_named_and_what_was_whole_is_gone_on_from(
     left: int, told: str, disk: Path, corpus: Path, tmp_path: Path

@@ -169,7 +169,7 @@ def test_ten_million_lines_take_no_more_memory_than_some(trained: RunDir) -> Non
 
 
 def test_the_end_of_a_pipe_that_goes_away_ends_it_quietly_with_141(trained: RunDir) -> None:
-    translate = f"{' '.join(NMT)} translate -m {trained.path} --beam-size 1"
+    translate = f"{' '.join(NMT)} translate -q -m {trained.path} --beam-size 1"
     command = f"yes one. | {translate} | head -n 1; echo ${{PIPESTATUS[1]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
     assert done.stdout.decode() == "一。\n141\n"

@@ -282,7 +282,7 @@ def test_a_line_of_a_hundred_thousand_tokens_is_left_out_and_counted(
     told = (
         "too_long 1"
         if filters
-        else "1 pairs are empty or longer than model.max_length and are left out"
+        else "1 pair is empty or longer than model.max_length and is left out"
     )
     assert told in done.stderr
 

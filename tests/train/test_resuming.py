@@ -3,13 +3,17 @@
 from pathlib import Path
 
 import pytest
-from conftest import tiny_config, train
+from conftest import TINY, dev_losses, tiny_config, train, write_corpus
 from damage import rewrite_meta, spoil
-from in_process import CPU
+from in_process import CPU, stop_at
+from typer.testing import CliRunner
 
 from nmt import checkpoint
+from nmt.cli import app
 from nmt.corpus.encode import build_vocabularies
 from nmt.errors import FormatError, ModelError
+from nmt.ownership import read_latest
+from nmt.run_dir import RunDir
 from nmt.train.trainer import Trainer
 
 
@@ -63,3 +67,41 @@ def test_a_model_trained_with_another_vocabulary_is_refused_by_name(
     build_vocabularies(other, run)
     with pytest.raises(ModelError, match="trained with another src vocabulary"):
         Trainer(other, run, CPU)
+
+
+def test_a_step_that_beat_a_marked_average_is_marked_though_its_process_died_before(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev_losses(monkeypatch, [3.0, 2.9, 2.5, 1.0])  # of two steps, of their mean, of a later step
+    run = train(tiny_config(corpus, tmp_path / "run"))
+    average = checkpoint.best(run)
+    assert average is not None
+    assert average.name == "average-00000020"
+    longer = tiny_config(corpus, tmp_path / "run", "train.updates=30", "train.average=0")
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "mark_best", die)
+        with pytest.raises(KeyboardInterrupt):
+            train(longer)
+    assert checkpoint.best(run) == average
+    train(longer)
+    assert checkpoint.best(run) == run.checkpoints / "step-00000030"
+
+
+def die(run: RunDir, folder: Path) -> None:
+    if folder.name == "step-00000030":
+        raise KeyboardInterrupt
+
+
+def test_only_a_training_with_a_best_checkpoint_becomes_the_latest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    corpus = write_corpus(tmp_path / "corpus")
+    settings = ["train", f"data.path={corpus}", *TINY, "train.average=0"]
+    assert CliRunner().invoke(app, [*settings, "run_dir=one"]).exit_code == 0
+    with monkeypatch.context() as patch:
+        stop_at(3, patch)
+        assert CliRunner().invoke(app, [*settings, "run_dir=two"]).exit_code == 143
+    assert read_latest() == Path("one")
+    assert CliRunner().invoke(app, [*settings, "run_dir=two"]).exit_code == 0
+    assert read_latest() == Path("two")
