@@ -28,7 +28,7 @@ from nmt.commands.streams import (
     warn,
 )
 from nmt.commands.trained_run import find_run
-from nmt.errors import ConfigError, Interrupted, counted
+from nmt.errors import ConfigError, Interrupted, counted, print_nothing
 
 if TYPE_CHECKING:
     from nmt.translate.resumable import ResumableOutput
