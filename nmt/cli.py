@@ -90,8 +90,6 @@ def _top(
 
 def main() -> None:
     """Run the command line."""
-    # oneDNN keeps compiled kernels by shape; torch's default of 1024 is too few for the batches of one epoch.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
     _open_closed_streams()
     sys.stderr = LastingStream(sys.stderr)
     sys.stdout.reconfigure(encoding="utf-8", newline="\n", errors="backslashreplace")  # type: ignore[union-attr]

@@ -97,6 +97,6 @@ def processor() -> str:
 
 
 if __name__ == "__main__":
-    # As the command nmt does: one epoch has more shapes than oneDNN's cache holds by default.
+    # Whatever is measured shall find all of its kernels: oneDNN's cache holds too few by default.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "16384")
     typer.run(main)

@@ -9,6 +9,9 @@ import typer
 from nmt.commands import options
 from nmt.commands.streams import say, warn
 
+# Most updates find all of theirs among so many, and training stays small.
+_KERNELS = 3072
+
 Device = Annotated[
     str | None,
     typer.Option(help="auto, cpu, mps, cuda or cuda:N; the same as train.device=…"),
@@ -30,18 +33,22 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Train a model, or go on training it."""
-    from nmt.commands.trained_run import remember
     from nmt.config.load import load_config
-    from nmt.corpus import stages
-    from nmt.files import locked
-    from nmt.model.device import resolve_precision
-    from nmt.run_dir import RunDir
-    from nmt.train.distributed import world
-    from nmt.train.trainer import Trainer
 
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
     asked = options.with_options(asked, "train", {"device": device})
     settings = load_config(config, asked)
+
+    # torch takes a second to load; a mistake in the settings is told before.
+    from nmt.commands.trained_run import remember
+    from nmt.corpus import stages
+    from nmt.files import locked
+    from nmt.model.device import keep_kernels, resolve_precision
+    from nmt.run_dir import RunDir
+    from nmt.train.distributed import world
+    from nmt.train.trainer import Trainer
+
+    keep_kernels(_KERNELS)
     run = RunDir(Path(settings.run_dir))
     with (
         world(settings.train.device) as processes,

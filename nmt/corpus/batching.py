@@ -3,7 +3,8 @@
 The plan of an epoch is a pure function of (lengths, batch_tokens, seed, epoch), so that a `Position` is the
 whole state of the data.
 
-Shapes: N pairs in all, B pairs in a batch, S source and T target positions, n target tokens without padding.
+Shapes: N pairs in all, B pairs in a batch, S source and T target positions, n target tokens without padding, m of
+them rounded up.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from nmt.corpus.store import Ids, Int32, ParallelCorpus
 from nmt.text.vocab import BOS, EOS, PAD
@@ -21,6 +23,7 @@ Indices = npt.NDArray[np.int64]  # of pairs
 
 # Batches have few shapes: each new one costs time and, on a CPU, memory for good (some 50 kernels of 100 kB).
 _ROW_STEP = 8  # the rows of larger batches are a multiple of it
+_TOKEN_STEP = 64  # so are the target tokens that are projected to the vocabulary
 
 
 @dataclass(frozen=True, order=True)
@@ -38,24 +41,20 @@ class Batch:
     src: Tensor  # int64 [B,S], each row ends in EOS
     tgt_in: Tensor  # int64 [B,T], each row begins with BOS
     tgt_out: Tensor  # int64 [B,T], each row ends in EOS
-    target_positions: Tensor  # int64 [n]: where tgt_out, flattened, is not padding
+    target_positions: Tensor  # int64 [m]: where tgt_out, flattened, is not padding; then zeros
+    tokens: int  # n, target tokens, EOS among them
     src_is_padded: bool  # whether any source is shorter than S
-
-    @property
-    def tokens(self) -> int:
-        """Target tokens, EOS among them."""
-        return len(self.target_positions)
 
     @property
     def labels(self) -> Tensor:
         """The target tokens [n], without padding."""
-        return self.tgt_out.flatten()[self.target_positions]
+        return self.tgt_out.flatten()[self.target_positions[: self.tokens]]
 
     def rows(self, rows: slice) -> "Batch":
         """Some of the pairs, as wide as before."""
         tgt_out = self.tgt_out[rows]
         return Batch(
-            self.src[rows], self.tgt_in[rows], tgt_out, _unpadded(tgt_out), self.src_is_padded
+            self.src[rows], self.tgt_in[rows], tgt_out, *_unpadded(tgt_out), self.src_is_padded
         )
 
     def pinned(self) -> "Batch":
@@ -72,6 +71,7 @@ class Batch:
             tgt_in=change(self.tgt_in),
             tgt_out=change(self.tgt_out),
             target_positions=change(self.target_positions),
+            tokens=self.tokens,
             src_is_padded=self.src_is_padded,
         )
 
@@ -150,12 +150,14 @@ def collate(sources: list[Ids], targets: list[Ids], widest: int = 0) -> Batch:
     tgt_in[:, 0] = BOS
     tgt_in[tgt_in == EOS] = PAD  # where a shorter row's EOS moved into its padding
     src_is_padded = bool((src == PAD).any())
-    return Batch(src, tgt_in, tgt_out, _unpadded(tgt_out), src_is_padded)
+    return Batch(src, tgt_in, tgt_out, *_unpadded(tgt_out), src_is_padded)
 
 
-def _unpadded(tgt_out: Tensor) -> Tensor:
-    """Where a target [B,T], flattened, is not padding: [n]."""
-    return (tgt_out != PAD).flatten().nonzero().squeeze(1)
+def _unpadded(tgt_out: Tensor) -> tuple[Tensor, int]:
+    """Where a target [B,T], flattened, is not padding, and how often: [m], n. The m - n at the end are 0."""
+    positions = (tgt_out != PAD).flatten().nonzero().squeeze(1)  # [n]
+    tokens = len(positions)
+    return F.pad(positions, (0, -tokens % _TOKEN_STEP)), tokens
 
 
 def _padded_width(rows: list[Ids], widest: int) -> int:

@@ -1,5 +1,6 @@
 """Where the arithmetic happens, and in which precision."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, cast
@@ -98,6 +99,15 @@ def _multiplies_in_bf16(device: torch.device) -> bool:
 def _multiplies_in_fp16(device: torch.device) -> bool:
     """Whether this is a GPU with tensor cores: from Volta on."""
     return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (7, 0)
+
+
+def keep_kernels(count: int) -> None:
+    """Let oneDNN keep `count` compiled kernels, unless the environment says how many.
+
+    It has some 50 for each shape of a batch, and reads the number when it compiles the first. Its default of 1024 is
+    too few: each takes a millisecond to compile. In training, each takes up to half a megabyte for good.
+    """
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(count))
 
 
 def dtype_of(precision: Precision) -> torch.dtype:

@@ -1,6 +1,7 @@
 """Cross-entropy with label smoothing.
 
-Shapes: n target tokens without padding, V target vocabulary, r rows of a block.
+Shapes: n target tokens without padding, m ≥ n of them computed, V target vocabulary, R ≥ V rows of
+the output, r rows of a block.
 """
 
 from torch import Tensor
@@ -11,7 +12,15 @@ from nmt.model.transformer import Transformer
 
 
 def logits_of(model: Transformer, batch: Batch) -> Tensor:
-    """Logits [n,V] of the batch's target tokens. Padding is not even projected."""
+    """Logits [n,V] of the batch's target tokens."""
+    return computed_logits(model, batch)[: batch.tokens, : model.tgt_tokens]
+
+
+def computed_logits(model: Transformer, batch: Batch) -> Tensor:
+    """The logits [n,V] in a matrix [m,R] whose last rows and columns mean nothing.
+
+    Padding is not even projected; m and R suit the hardware.
+    """
     logits: Tensor = model(batch.src, batch.tgt_in, batch.target_positions, batch.src_is_padded)
     return logits
 

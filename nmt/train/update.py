@@ -3,7 +3,8 @@
 A GPU computes an update while the CPU prepares the next one. So nothing here waits for a result,
 except whoever asks `Started.result()`.
 
-Shapes: n target tokens of a batch without padding, V target vocabulary, R ≥ V rows of the output.
+Shapes: n target tokens of a batch without padding, m ≥ n of them computed, V target vocabulary, R ≥ V
+rows of the output.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from nmt.model.device import Precision, dtype_of, is_out_of_memory, within_memor
 from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.train.distributed import World
-from nmt.train.loss import cross_entropy, logits_of
+from nmt.train.loss import computed_logits, cross_entropy
 from nmt.train.splitting import Splitter
 
 
@@ -197,17 +198,12 @@ class Updater:
 
     def _backward_part(self, part: Batch, scale: Tensor) -> Tensor:
         """The sum of the loss over the tokens of one part; its gradient arrives in the working copy."""
-        logits = logits_of(self.working.model, part)  # [n,R]
+        logits = computed_logits(self.working.model, part)  # [m,R]
         gradient = logits.detach()  # in the same memory: nothing needs the logits any more
-        tokens = self.model.tgt_tokens
-        loss = cross_entropy(
-            gradient[:, :tokens],
-            part.labels,
-            self.config.label_smoothing,
-            gradient[:, :tokens],
-            scale,
-        )
-        gradient[:, tokens:] = 0
+        real = gradient[: part.tokens, : self.model.tgt_tokens]  # [n,V]
+        loss = cross_entropy(real, part.labels, self.config.label_smoothing, real, scale)
+        gradient[part.tokens :] = 0
+        gradient[:, self.model.tgt_tokens :] = 0
         logits.backward(gradient)
         return loss
 

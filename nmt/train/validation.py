@@ -123,7 +123,7 @@ class Validator:
         total = 0.0
         try:
             for part in self.splitter.parts(batch):
-                logits = logits_of(model, part)[:, : model.tgt_tokens]
+                logits = logits_of(model, part)
                 total += float(cross_entropy(logits, part.labels, 0.0))
         except RuntimeError as error:
             if not is_out_of_memory(error):

@@ -9,7 +9,7 @@ from nmt import checkpoint
 from nmt.checkpoint import Meta, Weights
 from nmt.config.schema import Config
 from nmt.errors import FormatError, ModelError, Say, print_nothing
-from nmt.model.device import open_device, resolve_precision, within_memory
+from nmt.model.device import keep_kernels, open_device, resolve_precision, within_memory
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import Side, load_side
@@ -18,6 +18,7 @@ from nmt.translate.translator import Translator
 # A training may replace the checkpoint that is being read: how often another is tried, and after how many seconds.
 _TRIES = 20
 _PAUSE = 0.02
+_KERNELS = 16_384  # the shapes of decoding are many and small
 
 
 def load_translator(
@@ -33,6 +34,7 @@ def load_translator(
     A checkpoint that `run` itself names is taken, or none. `say` is told what is used, and where.
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
+    keep_kernels(_KERNELS)
     folder, meta, weights = _load(run, warn)
     src = load_side(config, run, "src")
     tgt = load_side(config, run, "tgt")

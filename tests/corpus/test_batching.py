@@ -144,9 +144,14 @@ def assert_layout(batch: Batch, pairs: list[tuple[list[int], list[int]]]) -> Non
         assert rows(tensor) == [row + [PAD] * (width - len(row)) for row in complete]
         assert tensor.dtype == torch.int64
     assert batch.labels.tolist() == [token for _, tgt in pairs for token in (*tgt, EOS)]
-    assert batch.tgt_in.flatten()[batch.target_positions].tolist() == [
+    positions = batch.target_positions[: batch.tokens]
+    assert batch.tgt_in.flatten()[positions].tolist() == [
         token for _, tgt in pairs for token in (BOS, *tgt)
     ]
+    rounding = batch.target_positions[batch.tokens :]
+    assert len(batch.target_positions) % 64 == 0
+    assert len(rounding) < 64
+    assert not rounding.any()
     assert batch.tokens == sum(len(tgt) + 1 for _, tgt in pairs)
 
 

@@ -20,7 +20,7 @@ from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
-from nmt.train.loss import logits_of
+from nmt.train.loss import computed_logits
 from nmt.train.trainer import Trainer
 
 CPU = World(0, 1, torch.device("cpu"))
@@ -111,9 +111,9 @@ def limit(pairs: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         if len(batch.src) > pairs:
             raise RuntimeError(NO_MEMORY)
         fitted.append(len(batch.src))
-        return logits_of(model, batch)
+        return computed_logits(model, batch)
 
-    monkeypatch.setattr("nmt.train.update.logits_of", limited)
+    monkeypatch.setattr("nmt.train.update.computed_logits", limited)
     return fitted
 
 

@@ -74,7 +74,8 @@ def a_batch(gpu: torch.device, src_is_padded: bool = True) -> Batch:
     def ids(*shape: int) -> Tensor:
         return torch.empty(shape, dtype=torch.int64, device=gpu)
 
-    return Batch(ids(PAIRS, S), ids(PAIRS, T), ids(PAIRS, T), ids(TOKENS), src_is_padded)
+    positions = ids(TOKENS + 8)  # rounded up
+    return Batch(ids(PAIRS, S), ids(PAIRS, T), ids(PAIRS, T), positions, TOKENS, src_is_padded)
 
 
 def updates(gpu: torch.device, model: Transformer, precision: Precision, **train: object) -> None:

@@ -86,7 +86,7 @@ def test_a_decoder_layer_is_torchs_with_the_same_weights(
     cache = model.encode(src)
     memory, x = (torch.randn(3, n, config.d_model, dtype=torch.float64) for n in (5, 4))
     layer, past = model.decoder[0], torch.ones(4, 4, dtype=torch.bool).tril()
-    ours = layer(x, bias_of(past, x.dtype), layer.cross.memory(memory), cache)
+    ours = layer(x, None, layer.cross.memory(memory), 0, cache.memory_bias)
     theirs = decoder_twin(layer, config)(
         x, memory, tgt_mask=~past, memory_key_padding_mask=src == PAD
     )

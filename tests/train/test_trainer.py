@@ -15,7 +15,7 @@ from nmt.corpus.batching import Batch, Position
 from nmt.errors import Interrupted, UserError
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
-from nmt.train.loss import logits_of
+from nmt.train.loss import computed_logits
 from nmt.train.trainer import Trainer
 
 DROPOUT = ("model.dropout=0.1", "model.attention_dropout=0.1", "model.activation_dropout=0.1")
@@ -125,9 +125,9 @@ def test_a_gradient_that_is_not_finite_changes_nothing_and_five_in_a_row_end_tra
     before = copied(trainer.model)
 
     def not_finite(model: Transformer, batch: Batch) -> torch.Tensor:
-        return logits_of(model, batch) * math.nan
+        return computed_logits(model, batch) * math.nan
 
-    monkeypatch.setattr("nmt.train.update.logits_of", not_finite)
+    monkeypatch.setattr("nmt.train.update.computed_logits", not_finite)
     with pytest.raises(
         UserError, match=r"5 gradients in a row, up to update 5, were .*; there is no good"
     ):

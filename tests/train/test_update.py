@@ -13,7 +13,7 @@ from nmt.model.device import Precision
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
-from nmt.train.loss import logits_of
+from nmt.train.loss import computed_logits
 from nmt.train.update import Updater, learning_rate, make_optimizer, seed_update
 
 
@@ -173,7 +173,8 @@ def test_a_gradient_that_is_not_finite_changes_neither_weights_nor_optimizer(
 
     with monkeypatch.context() as patch:
         patch.setattr(
-            "nmt.train.update.logits_of", lambda model, part: logits_of(model, part) * math.inf
+            "nmt.train.update.computed_logits",
+            lambda model, part: computed_logits(model, part) * math.inf,
         )
         assert not updater.apply(2, [batch], batch.tokens).applied
     for parameter, before in zip(model.parameters(), weights, strict=True):

@@ -30,7 +30,7 @@ def test_it_is_topk_of_log_softmax(rows: int, tokens: int, count: int, seed: int
 def test_blocks_are_put_together_in_order(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     x = logits(7, 700, seed=1)
     whole = top_tokens(x, 3)
-    monkeypatch.setattr(module, "_LOGITS_AT_ONCE", at_once)
+    monkeypatch.setattr(module, "_LOGITS_OF_CPU", at_once)
     parts = top_tokens(x, 3)
     for name in ("log_probs", "tokens", "eos_log_probs"):
         assert torch.equal(getattr(parts, name), getattr(whole, name))
