@@ -24,7 +24,9 @@ class UserError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.lines = [message]  # as they are printed; a file's name may hold anything
+        self.lines = (
+            [message] if message else []
+        )  # as they are printed; a file's name may hold anything
 
 
 class ConfigError(UserError):

@@ -109,7 +109,7 @@ def test_help_names_the_five_commands_and_version_the_version() -> None:
         (["translate", "--src", "x"], 2, "no such option --src; did you mean --input?"),
         (["evaluate", "--input", "x"], 2, "no such option --input; did you mean --src?"),
         (["translate", "--beam", "5"], 2, "no such option --beam; did you mean --beam-size?"),
-        (["train", "--device", "cpu"], 2, "--device; did you mean train.device=VALUE?"),
+        (["train", "--precision", "fp32"], 2, "--precision; did you mean train.precision=VALUE?"),
         (["train", "--batch-tokens", "9"], 2, "did you mean train.batch_tokens=VALUE?"),
         (["translate", "--temperature=2"], 2, "did you mean search.temperature=VALUE?"),
         (["evaluate", "--tgt", "x"], 2, "no such option --tgt; did you mean --ref?"),

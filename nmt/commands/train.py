@@ -14,7 +14,9 @@ _KERNELS = 3072
 
 Device = Annotated[
     str | None,
-    typer.Option(help="auto, cpu, mps, cuda or cuda:N; the same as train.device=…"),
+    typer.Option(
+        metavar="DEVICE", help="auto, cpu, mps, cuda or cuda:N; the same as train.device=…"
+    ),
 ]
 Quiet = Annotated[
     bool,

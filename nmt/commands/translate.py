@@ -109,9 +109,8 @@ def translate(
 
     from nmt.translate.load import load_translator
 
-    translator = load_translator(
-        settings, run, device, precision, warn, print_nothing if quiet else say
-    )
+    tell = print_nothing if quiet else say
+    translator = load_translator(settings, run, device, precision, warn, tell)
     render = Renderer(translator, output_format)
     lines = input_lines(input_file, invalid)
     text = Text(lines, None if is_standard(input_file) else input_file, quiet)
