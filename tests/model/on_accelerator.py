@@ -9,7 +9,7 @@ work with; there is no public way to have a device without hardware. It has to b
 of a process: test_accelerator.py runs this file in a process of its own.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 import torch
@@ -79,14 +79,18 @@ def a_batch(gpu: torch.device, src_is_padded: bool = True) -> Batch:
 
 
 def updates(
-    gpu: torch.device, model: Transformer, precision: Precision, count: int = 1, **train: object
+    gpu: torch.device,
+    model: Transformer,
+    precision: Precision,
+    batches: Sequence[Batch],
+    count: int = 1,
+    **train: object,
 ) -> None:
-    """Updates of two batches each: one with padding, one without."""
+    """Updates of these batches."""
     config = TrainConfig.model_validate(train)
     updater = Updater(config, model, precision, World(0, 1, gpu))
     for update in range(1, count + 1):
-        batches = [a_batch(gpu), a_batch(gpu, src_is_padded=False)]
-        updater.start(update, batches, 2 * TOKENS)
+        updater.start(update, batches, TOKENS * len(batches))
     assert all(parameter.device.type == NAME for parameter in model.parameters())
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
 
@@ -96,22 +100,22 @@ def updates(
 def test_an_update_stays_on_the_device_and_waits_for_nothing(
     gpu: torch.device, variant: dict[str, object], precision: Precision
 ) -> None:
-    updates(gpu, a_model(gpu, **variant), precision)
+    updates(gpu, a_model(gpu, **variant), precision, [a_batch(gpu)])
 
 
 @pytest.mark.parametrize("settings", [{"optimizer": "adam"}, {"clip_norm": 0}])
 def test_so_it_is_with_other_settings_and_once_the_optimizer_has_a_state(
     gpu: torch.device, settings: dict[str, object]
 ) -> None:
-    updates(gpu, a_model(gpu), "bf16", count=2, **settings)
+    batches = [a_batch(gpu), a_batch(gpu, src_is_padded=False)]
+    updates(gpu, a_model(gpu), "bf16", batches, count=2, **settings)
 
 
 def test_so_it_is_with_the_base_model(gpu: torch.device) -> None:
-    updates(gpu, a_model(gpu, encoder_layers=6, decoder_layers=6), "bf16")
+    updates(gpu, a_model(gpu, encoder_layers=6, decoder_layers=6), "bf16", [a_batch(gpu)])
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
-@pytest.mark.parametrize("beams", [1, 5])
+@pytest.mark.parametrize(("beams", "precision"), [(1, "fp32"), (5, "bf16")])
 @every_variant
 def test_steps_of_decoding_stay_on_the_device_and_wait_for_nothing(
     gpu: torch.device, variant: dict[str, object], beams: int, precision: Precision
