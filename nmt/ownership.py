@@ -26,7 +26,7 @@ _FIX = "move it away, or give another run_dir"
 _LATEST_HEAD = "# the run that was trained last here; nmt translate takes it if none is named"
 _OF_A_STORE = {"src.ids", "tgt.ids", "offsets.npy", "meta.json"}
 _SET_ASIDE = re.compile(rf"({CHECKPOINT.pattern})\.damaged(-\d+)?")
-_VALIDATION = re.compile(rf"({CHECKPOINT.pattern})\.[\w-]+")
+_VALIDATION = re.compile(rf"({CHECKPOINT.pattern})\.[a-z]{{2,3}}")  # such as step-00000100.zh
 # How the first line of each log begins.
 _LOGS = {
     "metrics.jsonl": re.compile(r'\{"kind": "'),
@@ -102,7 +102,7 @@ def write_latest(run: RunDir) -> None:
 
 def read_latest() -> Path:
     """The folder of the run that was trained last. Raises OSError if there is none."""
-    return Path(LATEST.read_text(encoding="utf-8").strip().rpartition("\n")[2])
+    return Path(LATEST.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2])
 
 
 def _is_latest(path: Path) -> bool:

@@ -31,7 +31,7 @@ _OFTEN = [
     "train.patience=1000000",
     "train.updates=1000000",
 ]
-_OF_ITS_OWN = 50  # each so many-th call is a process
+_OF_ITS_OWN = 7  # each so many-th call is a process
 _EVALUATE = 10  # and each so many-th call scores
 
 

@@ -69,7 +69,9 @@ History = Annotated[
 ]
 Quiet = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="Print no table: for gates and the history."),
+    typer.Option(
+        "--quiet", "-q", help="Print nothing but warnings and errors: for gates and the history."
+    ),
 ]
 
 _FILES = "a file is given as --hyp FILE --ref FILE, or as --src FILE --ref FILE"
@@ -119,6 +121,7 @@ def evaluate(
         settings, run = _find(config, model, asked, history)
         history = _history(history, settings)
         submitted = submission.from_model(settings, run, src, ref, device, precision, quiet)
+    refuse_output(output, overwrite)  # it may have appeared meanwhile
     _write(submitted.hypotheses, output)
 
     result = submitted.evaluate(baseline_lines, _metrics(settings, floors))

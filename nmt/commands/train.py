@@ -8,6 +8,7 @@ import typer
 
 from nmt.commands import options
 from nmt.commands.streams import say, warn
+from nmt.errors import print_nothing
 
 # Most updates find all of theirs among so many, and training stays small.
 _KERNELS = 3072
@@ -60,16 +61,14 @@ def train(
         resolve_precision(settings.train.precision, processes.device)
         if processes.leads:
             stages.claim(settings, overwrite)
-            tell = _tell_nobody if quiet else say
+            tell = print_nothing if quiet else say
             stages.ensure_prepared(settings, run, tell, warn)
             stages.ensure_vocabularies(settings, run, tell)
         processes.wait()
+        trainer = Trainer(settings, run, processes, quiet)
+        begun_at = trainer.progress.update
         try:
-            Trainer(settings, run, processes, quiet).train()
+            trainer.train()
         finally:
-            if processes.leads:
+            if processes.leads and trainer.progress.update > begun_at:
                 remember(run)
-
-
-def _tell_nobody(_text: str) -> None:
-    pass

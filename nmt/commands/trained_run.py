@@ -119,7 +119,8 @@ def _locate(model: Path | None, asked: "Config | None") -> RunDir:
 
 def _run_at(path: Path, named_by: str = "") -> RunDir:
     """The run in a folder, or the run of a checkpoint's folder."""
-    if CHECKPOINT.fullmatch(path.name) and path.parent.name == "checkpoints":
+    if CHECKPOINT.fullmatch(path.name) and path.absolute().parent.name == "checkpoints":
+        path = path if path.parent.name else path.absolute()
         return RunDir(path.parent.parent, path, named_by)
     return RunDir(path, named_by=named_by)
 

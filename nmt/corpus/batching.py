@@ -63,7 +63,8 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Put the batch on a device."""
-        return self._each(lambda tensor: tensor.to(device, non_blocking=True))
+        is_async = device.type != "mps"  # there it is not safe
+        return self._each(lambda tensor: tensor.to(device, non_blocking=is_async))
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         return Batch(

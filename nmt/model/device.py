@@ -13,7 +13,12 @@ Precision = Literal["fp32", "bf16", "fp16"]
 _LOGITS_OF_CPU = 2**18  # what fits the cache of a core
 _LOGITS_OF_GPU = 2**26  # 256 MB in float32: enough work for one kernel
 # torch has an error class of its own for GPUs only. On CPUs the message holds one of these.
-_SIGNS_OF_NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
+_SIGNS_OF_NO_MEMORY = (
+    "out of memory",
+    "not enough memory",
+    "can't allocate memory",
+    "ALLOC_FAILED",
+)
 _DTYPES: dict[str, torch.dtype] = {
     "fp32": torch.float32,
     "bf16": torch.bfloat16,

@@ -36,9 +36,10 @@ class WorkingCopy:
         """Give the output a matrix of its own, where it has shared that of an embedding."""
         output = self.model.output
         rows = len(output.weight)
-        output.weight = nn.Parameter(_with_rows(output.weight.detach(), _rows(rows, output.weight)))
+        wanted = _rows(rows, output.weight)
+        output.weight = _with_rows(output.weight, wanted)
         if output.bias is not None:
-            output.bias = nn.Parameter(_with_rows(output.bias.detach(), len(output.weight)))
+            output.bias = _with_rows(output.bias, wanted)
 
     def _narrow(self, master: Transformer, dtype: torch.dtype) -> None:
         """Put into `dtype` what is not shared, and note what belongs to which."""
@@ -111,8 +112,9 @@ def _rows(rows: int, weight: Tensor) -> int:
     return -(-rows // _ROW_MULTIPLE) * _ROW_MULTIPLE
 
 
-def _with_rows(tensor: Tensor, rows: int) -> Tensor:
-    """A copy with zeros in further rows: [V, ...] → [rows, ...]."""
-    larger = tensor.new_zeros(rows, *tensor.shape[1:])
-    larger[: len(tensor)] = tensor
-    return larger
+def _with_rows(parameter: Tensor, rows: int) -> nn.Parameter:
+    """A copy, frozen or not as the parameter is, with zeros in further rows: [V, ...] → [rows, ...]."""
+    values = parameter.detach()
+    larger = values.new_zeros(rows, *values.shape[1:])
+    larger[: len(values)] = values
+    return nn.Parameter(larger, requires_grad=parameter.requires_grad)

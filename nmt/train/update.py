@@ -48,7 +48,9 @@ class Started:
     ) -> None:
         self.warnings = warnings
         numbers = torch.stack([loss, gradient_norm])  # [2]
-        self._numbers = numbers.to("cpu", non_blocking=True)
+        self._numbers = numbers.to(
+            "cpu", non_blocking=not numbers.is_mps
+        )  # there nothing tells when it is done
         self._copied = torch.cuda.Event() if numbers.is_cuda else None
         if self._copied is not None:
             self._copied.record()
@@ -99,7 +101,13 @@ def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimiz
     if vectors:
         groups.append({"params": vectors, "weight_decay": 0.0})
     kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
-    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=True)
+    fused = _steps_are_fused(trained[0].device)
+    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
+
+
+def _steps_are_fused(device: torch.device) -> bool:
+    """Whether torch has optimizers that do all in one call; on MPS they ignore `found_inf`."""
+    return device.type != "mps"
 
 
 class Updater:
@@ -114,7 +122,8 @@ class Updater:
         self.config = config
         self.model = model
         self.world = world
-        self.working = WorkingCopy(model, dtype_of(precision))
+        with within_memory("the model in two precisions", "take a smaller model"):
+            self.working = WorkingCopy(model, dtype_of(precision))
         self._compiles = config.compile == "auto" and world.device.type == "cuda"
         if self._compiles:
             self.working.compile()
@@ -170,7 +179,7 @@ class Updater:
                 raise
             self._stop_compiling(error)
         self._drop_gradients()
-        return self._backward(update, batches, total_tokens)
+        return self._backward_if_it_fits(update, batches, total_tokens)
 
     def _stop_compiling(self, error: RuntimeError) -> None:
         """From now on compute without torch.compile, which has failed or will soon fail again."""
@@ -214,6 +223,9 @@ class Updater:
         with within_memory("the optimizer's state", "take a smaller model"):
             if self.scaler.is_enabled():
                 self.scaler.step(self.optimizer)
+            elif not _steps_are_fused(is_finite.device):
+                if is_finite:  # this waits for the device
+                    self.optimizer.step()
             else:
                 # As the scaler does: torch's fused optimizers change nothing where `found_inf` is 1.
                 self.optimizer.found_inf = (~is_finite).float()  # type: ignore[attr-defined]
@@ -238,6 +250,7 @@ class Updater:
 
         How much fits in memory is found out anew: it may be another machine.
         """
-        self.optimizer.load_state_dict(state["optimizer"])
+        with within_memory("the optimizer's state", "take a smaller model"):
+            self.optimizer.load_state_dict(state["optimizer"])
         if self.scaler.is_enabled() and state["scaler"]:
             self.scaler.load_state_dict(state["scaler"])

@@ -14,7 +14,7 @@ from nmt.corpus.store import ParallelCorpus
 from nmt.errors import Say, print_nothing
 from nmt.evaluate.metrics import values
 from nmt.files import write_text
-from nmt.model.device import Precision, dtype_of, is_out_of_memory
+from nmt.model.device import Precision, dtype_of, is_out_of_memory, within_memory
 from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.run_dir import RunDir
@@ -95,7 +95,8 @@ class Validator:
         Pairs that are empty or longer than the model are left out. NaN if no pair is left. Raises
         UserError if a single pair does not fit in memory.
         """
-        working = WorkingCopy(model, dtype_of(self.precision)).model.eval()
+        with within_memory("the model in two precisions", "take a smaller model"):
+            working = WorkingCopy(model, dtype_of(self.precision)).model.eval()
         device = next(model.parameters()).device
         lengths = self.corpus.lengths[self.fitting]
         total = 0.0

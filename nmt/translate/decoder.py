@@ -79,9 +79,10 @@ class Decoder:
         """
         if search.effective_method != "sample":
             return self._decode([Source(ids) for ids in sources], search)
-        if search.seed is None:
-            search = search.model_copy(update={"seed": secrets.randbits(64)})
         wanted = [Source(ids, number) for ids in sources for number in range(search.n_best)]
+        if search.seed is None:  # then equal sentences get different samples, too
+            search = search.model_copy(update={"seed": secrets.randbits(64)})
+            wanted = [Source(source.ids, place) for place, source in enumerate(wanted)]
         samples = iter(self._decode(wanted, search))
         found = []
         for _ in sources:

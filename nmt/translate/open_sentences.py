@@ -65,4 +65,6 @@ class OpenSentences:
 
 def to_device(places: list[int], device: torch.device) -> Tensor:
     """Places of the batch as a tensor. The copy does not wait for what the device is doing."""
-    return torch.tensor(places).to(device, non_blocking=True)
+    return torch.tensor(places).to(
+        device, non_blocking=device.type != "mps"
+    )  # there it is not safe

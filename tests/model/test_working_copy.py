@@ -102,3 +102,16 @@ def test_empty_rows_of_the_output_change_nothing(
         assert one.gradient_norm == pytest.approx(other.gradient_norm, rel=1e-2)
     for parameter, padded in zip(model.parameters(), padded_model.parameters(), strict=True):
         torch.testing.assert_close(parameter, padded, rtol=1e-2, atol=2e-3)
+
+
+@pytest.mark.parametrize("tie", ["none", "target"])
+def test_what_is_frozen_stays_frozen_in_the_copy(tie: str) -> None:
+    master = a_model(tie_embeddings=tie)
+    master.output.weight.requires_grad = False
+    updater = Updater(TrainConfig(), master, "bf16", CPU)
+    batch = a_batch()
+    before = master.output.weight.clone()
+    for update in (1, 2):
+        updater.apply(update, [batch], batch.tokens)
+        assert master.output.weight.grad is None
+    assert torch.equal(master.output.weight, before)

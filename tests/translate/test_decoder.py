@@ -153,6 +153,11 @@ def test_with_a_seed_samples_are_the_same_on_every_run_in_every_batch(top_k: int
     assert together != ids(samples(SOURCES, seed=8, n_best=3, top_k=top_k))
 
 
+def test_without_a_seed_equal_sentences_get_samples_of_their_own() -> None:
+    found = ids(samples([SOURCES[0]] * 20, temperature=3.0))
+    assert len({str(each) for each in found}) > 1
+
+
 def test_without_a_seed_samples_differ_from_call_to_call() -> None:
     assert ids(samples(SOURCES)) != ids(samples(SOURCES))
 
