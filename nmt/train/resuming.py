@@ -77,7 +77,7 @@ def _find_last_intact(run: RunDir) -> tuple[_Saved | None, dict[Path, str]]:
             return saved, damaged
     if damaged:
         newest = next(iter(damaged.values()))
-        fix = "no other is whole; to start anew, give another run_dir"
+        fix = "no other is whole; to start anew, train with --overwrite, or give another run_dir"
         raise ModelError(f"{newest}; {fix}")
     return None, damaged
 
