@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 
 from nmt import checkpoint
-from nmt.run_dir import RunDir
+from nmt.run_dir import TRAINING, WEIGHTS, RunDir
 
 ROOT = Path(__file__).resolve().parent.parent
 SAVE_EVERY = 4  # updates
@@ -164,8 +164,8 @@ def outcome(run: RunDir) -> dict[str, Any]:
         "scores": None if best is None else checkpoint.read_meta(best).scores,
     }
     files = [
-        last / checkpoint.WEIGHTS,
-        last / checkpoint.TRAINING,
+        last / WEIGHTS,
+        last / TRAINING,
         run.best,
         *sorted(run.validation.iterdir()),
     ]

@@ -17,9 +17,9 @@ from nmt.config.schema import Config
 from nmt.corpus.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.corpus.prepare import is_current
 from nmt.corpus.store import Block, ParallelCorpus, write_store
-from nmt.files import read_json
+from nmt.files import checksum, read_json
 from nmt.model.vectors import read_vectors
-from nmt.run_dir import RunDir
+from nmt.run_dir import META, TRAINING, WEIGHTS, RunDir
 from nmt.text.normalize import normalize
 from nmt.text.pieces import train_sentencepiece
 from nmt.text.tokenizers import load_tokenizer
@@ -225,40 +225,40 @@ def make_checkpoint(folder: Path) -> Path:
 
 def put_checksum(path: Path, name: str) -> None:
     """Make the checksum in a checkpoint's meta data fit a damaged file, as an attacker would."""
-    meta = json.loads((path / checkpoint.META).read_bytes())
+    meta = json.loads((path / META).read_bytes())
     meta.pop("seal", None)  # it may be missing, so an attacker leaves it out
-    meta["sha256"][name] = checkpoint.checksum(path / name)
-    (path / checkpoint.META).write_text(json.dumps(meta))
+    meta["sha256"][name] = checksum(path / name)
+    (path / META).write_text(json.dumps(meta))
 
 
 def make_safetensors(folder: Path) -> list[Path]:
     """The weights of a checkpoint."""
-    return [make_checkpoint(folder) / checkpoint.WEIGHTS]
+    return [make_checkpoint(folder) / WEIGHTS]
 
 
 def read_safetensors(folder: Path) -> None:
     """Weights that fit the model are put into it."""
     path = folder / "checkpoints" / _STEP
-    put_checksum(path, checkpoint.WEIGHTS)
+    put_checksum(path, WEIGHTS)
     model = torch.nn.Linear(4, 3)
     checkpoint.put_weights(model, checkpoint.load_weights(path), path)
 
 
 def make_training(folder: Path) -> list[Path]:
     """The optimizer's state of a checkpoint."""
-    return [make_checkpoint(folder) / checkpoint.TRAINING]
+    return [make_checkpoint(folder) / TRAINING]
 
 
 def read_training(folder: Path) -> None:
     """It is loaded."""
     path = folder / "checkpoints" / _STEP
-    put_checksum(path, checkpoint.TRAINING)
+    put_checksum(path, TRAINING)
     checkpoint.load_training(path)
 
 
 def make_meta(folder: Path) -> list[Path]:
     """What a checkpoint says of itself."""
-    return [make_checkpoint(folder) / checkpoint.META]
+    return [make_checkpoint(folder) / META]
 
 
 def read_meta(folder: Path) -> None:
