@@ -50,7 +50,7 @@ def find_run(
     """
     from nmt.config.load import load_config
 
-    _refuse_other_sections(overrides, config)
+    _refuse_idle_run_dir(overrides, config)
     asked = None if config is None else load_config(config, overrides)
     run = _locate(model, asked)
     _refuse_absent(run, "nmt train" if config is None else f"nmt train --config {config}")
@@ -78,15 +78,8 @@ def _refuse_absent(run: RunDir, train: str) -> None:
         )
 
 
-def _refuse_other_sections(overrides: list[str], config: Path | None) -> None:
+def _refuse_idle_run_dir(overrides: list[str], config: Path | None) -> None:
     for override in overrides:
-        if "=" not in override:
-            usage = "nmt translate < FILE and nmt evaluate --hyp FILE --ref FILE"
-            message = f"'{override}' is not of the form KEY=VALUE; files are given as in {usage}"
-            raise ConfigError(f"command line: {message}")
-        if not override.startswith(("search.", "evaluate.", "run_dir=")):
-            message = "a trained model takes only search.* and evaluate.*"
-            raise ConfigError(f"command line: {override}: {message}")
         if config is None and override.startswith("run_dir="):
             fix = "name a trained run with --model DIR"
             raise ConfigError(f"command line: run_dir= goes with --config; {fix}")

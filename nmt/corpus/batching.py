@@ -63,8 +63,7 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Put the batch on a device."""
-        is_async = device.type != "mps"  # there it is not safe
-        return self._each(lambda tensor: tensor.to(device, non_blocking=is_async))
+        return self._each(lambda tensor: copied_to(tensor, device))
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         return Batch(
@@ -75,6 +74,11 @@ class Batch:
             tokens=self.tokens,
             src_is_padded=self.src_is_padded,
         )
+
+
+def copied_to(tensor: Tensor, device: torch.device) -> Tensor:
+    """Copy to a device, without waiting for what it is doing; on MPS that is not safe."""
+    return tensor.to(device, non_blocking=device.type != "mps")
 
 
 def fitting(lengths: Int32, max_length: int) -> Indices:

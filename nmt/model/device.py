@@ -1,15 +1,16 @@
 """Where the arithmetic happens, and in which precision."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 import torch
 
 from nmt.errors import ConfigError, UserError
 
 Precision = Literal["fp32", "bf16", "fp16"]
+Result = TypeVar("Result")
 _LOGITS_OF_CPU = 2**18  # what fits the cache of a core
 _LOGITS_OF_GPU = 2**26  # 256 MB in float32: enough work for one kernel
 # torch has an error class of its own for GPUs only. On CPUs the message holds one of these.
@@ -136,6 +137,16 @@ def is_out_of_memory(error: RuntimeError) -> bool:
     if isinstance(error, torch.OutOfMemoryError):
         return True
     return any(sign in str(error) for sign in _SIGNS_OF_NO_MEMORY)
+
+
+def if_it_fits(compute: Callable[[], Result]) -> Result | None:
+    """What is computed, or None if that does not fit in memory; the error and its tensors are gone by then."""
+    try:
+        return compute()
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        return None
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import torch
 
 from nmt import checkpoint
 from nmt.config.schema import Config, TrainConfig
+from nmt.errors import counted
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
 from nmt.text.side import Side
@@ -50,11 +51,6 @@ def doubts(model: Transformer, reader: Reader, judge: Judge) -> Iterator[str]:
     advice = too_large(sum(parameter.numel() for parameter in model.parameters()), pairs)
     if advice:
         yield advice
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 pair`, `1,896 pairs`."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 class Reporter:

@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 
 from nmt.config.schema import TrainConfig
 from nmt.corpus.batching import Batch
-from nmt.model.device import Precision, dtype_of, is_out_of_memory, within_memory
+from nmt.model.device import Precision, dtype_of, if_it_fits, within_memory
 from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.train.distributed import World
@@ -48,9 +49,8 @@ class Started:
     ) -> None:
         self.warnings = warnings
         numbers = torch.stack([loss, gradient_norm])  # [2]
-        self._numbers = numbers.to(
-            "cpu", non_blocking=not numbers.is_mps
-        )  # there nothing tells when it is done
+        is_async = not numbers.is_mps  # there nothing tells when the copy is done
+        self._numbers = numbers.to("cpu", non_blocking=is_async)
         self._copied = torch.cuda.Event() if numbers.is_cuda else None
         if self._copied is not None:
             self._copied.record()
@@ -169,12 +169,10 @@ class Updater:
     def _backward_if_it_fits(
         self, update: int, batches: Sequence[Batch], total_tokens: int
     ) -> Tensor | None:
-        """This rank's share of the loss, or None. The error holds tensors until this returns."""
+        """This rank's share of the loss, or None; without torch's compiler once that has failed."""
         try:
-            return self._backward(update, batches, total_tokens)
+            return if_it_fits(partial(self._backward, update, batches, total_tokens))
         except RuntimeError as error:
-            if is_out_of_memory(error):
-                return None
             if not self._compiles:
                 raise
             self._stop_compiling(error)

@@ -1,6 +1,7 @@
 """How good a model is on dev: loss of a token, and BLEU and chrF of its greedy translations."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from nmt.corpus.store import ParallelCorpus
 from nmt.errors import Say, print_nothing
 from nmt.evaluate.metrics import values
 from nmt.files import write_text
-from nmt.model.device import Precision, dtype_of, is_out_of_memory, within_memory
+from nmt.model.device import Precision, dtype_of, if_it_fits, within_memory
 from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.run_dir import RunDir
@@ -110,24 +111,17 @@ class Validator:
 
     def _loss_within_memory(self, model: Transformer, batch: Batch) -> float:
         """The loss of a batch, from now on in smaller parts if it does not fit in memory."""
-        while True:
-            loss = self._loss_if_it_fits(model, batch)
-            if loss is not None:
-                return loss
+        while (loss := if_it_fits(partial(self._loss_in_parts, model, batch))) is None:
             if self.splitter.capacity is None:
                 effect = "larger ones are measured in parts"
                 self.warn(f"a batch of dev did not fit in memory; {effect}")
             self.splitter.halve()
+        return loss
 
-    def _loss_if_it_fits(self, model: Transformer, batch: Batch) -> float | None:
-        """The sum over the tokens of a batch, or None. The error holds tensors until this returns."""
+    def _loss_in_parts(self, model: Transformer, batch: Batch) -> float:
+        """The sum over the tokens of a batch."""
         total = 0.0
-        try:
-            for part in self.splitter.parts(batch):
-                logits = logits_of(model, part)
-                total += float(cross_entropy(logits, part.labels, 0.0))
-        except RuntimeError as error:
-            if not is_out_of_memory(error):
-                raise
-            return None
+        for part in self.splitter.parts(batch):
+            logits = logits_of(model, part)
+            total += float(cross_entropy(logits, part.labels, 0.0))
         return total

@@ -20,7 +20,7 @@ from torch import Tensor
 from nmt.config.schema import SearchConfig
 from nmt.corpus.batching import pad
 from nmt.errors import Say, UserError, print_nothing
-from nmt.model.device import Precision, dtype_of, is_out_of_memory
+from nmt.model.device import Precision, dtype_of, if_it_fits
 from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side
@@ -123,21 +123,12 @@ class Decoder:
         found: list[NBest] = []
         while len(found) < len(sources):
             part = sources[len(found) :][: self._rows_that_fit(sources, search)]
-            n_bests = self._search_if_it_fits(part, search)
+            n_bests = if_it_fits(partial(self._search, part, search))
             if n_bests is None:
                 self._halve(part, search)
             else:
                 found += n_bests
         return found
-
-    def _search_if_it_fits(self, sources: list[Source], search: SearchConfig) -> list[NBest] | None:
-        """What is found, or None. The error holds tensors until this returns."""
-        try:
-            return self._search(sources, search)
-        except RuntimeError as error:
-            if not is_out_of_memory(error):
-                raise
-            return None
 
     def _rows_that_fit(self, sources: list[Source], search: SearchConfig) -> int:
         """How many sentences of a batch to search at a time."""

@@ -5,6 +5,8 @@ import math
 import torch
 from torch import Tensor
 
+from nmt.corpus.batching import copied_to
+
 # Sentences. On a CPU a new shape costs more time than a few rows that nobody needs.
 BATCH_MULTIPLE = 8
 
@@ -65,6 +67,4 @@ class OpenSentences:
 
 def to_device(places: list[int], device: torch.device) -> Tensor:
     """Places of the batch as a tensor. The copy does not wait for what the device is doing."""
-    return torch.tensor(places).to(
-        device, non_blocking=device.type != "mps"
-    )  # there it is not safe
+    return copied_to(torch.tensor(places), device)
