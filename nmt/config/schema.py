@@ -48,6 +48,9 @@ DeviceName = Annotated[
     str,
     Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$", description="auto, cpu, mps, cuda or cuda:N"),
 ]
+Token = Annotated[
+    str, Field(pattern=r"^\S+$", max_length=100, description="a token, without white space")
+]
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
 
 
@@ -109,6 +112,7 @@ class EnglishConfig(SideConfig):
 
     language: Language = "en"
     tokenizer: TokenizerName = "whitespace"
+    prefix: tuple[Token, ...] = ()
 
 
 class ChineseConfig(SideConfig):
@@ -173,7 +177,7 @@ class ModelConfig(Section):
     final_norm: bool | None = None
     embedding_norm: bool = False
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    activation: Literal["relu", "gelu", "swiglu"] = "relu"
+    activation: Literal["relu", "gelu", "swish", "swiglu"] = "relu"
     bias: Literal["all", "feed_forward", "none"] = "all"
     output_bias: bool = False
     tie_embeddings: Literal["none", "target", "all"] = "target"
@@ -322,6 +326,8 @@ class Config(Section):
                 raise ValueError(f"shared_vocab=true needs src.{key} equal to tgt.{key}")
         if self.model.tie_embeddings == "all" and not self.shared_vocab:
             raise ValueError("model.tie_embeddings=all needs shared_vocab=true")
+        if len(self.src.prefix) + 2 > self.model.max_length:  # beside a token and EOS
+            raise ValueError("src.prefix leaves no place in model.max_length")
         return self
 
     def side(self, name: Literal["src", "tgt"]) -> SideConfig:

@@ -94,7 +94,7 @@ def _groups(config: Config) -> list[Group]:
 def _train_pieces(config: Config, run: RunDir, group: Group) -> None:
     size = config.side(group[0]).vocab_size
     try:
-        model = train_sentencepiece(_train_lines(config, run, group), size, _reserved(config))
+        model = train_sentencepiece(_train_lines(config, run, group), size, _placeholders(config))
     except ConfigError as error:
         raise ConfigError(f"{group[0]}.{error}") from None
     for name in group:
@@ -110,7 +110,7 @@ def _train_lines(config: Config, run: RunDir, group: Group) -> Iterator[str]:
             yield line.lower() if side.lowercase else line
 
 
-def _reserved(config: Config) -> tuple[str, ...]:
+def _placeholders(config: Config) -> tuple[str, ...]:
     return PLACEHOLDERS if config.prepare.augment.protects else ()
 
 
@@ -119,19 +119,24 @@ def _save_vocabs(config: Config, run: RunDir, text: TokenizedText) -> None:
         counts: Counts = Counter()
         for name in group:
             counts.update(text.counts("train", name))
-        vocab = _vocab(config, run, group[0], counts)
+        prefix = config.src.prefix if "src" in group else ()
+        counts.update(dict.fromkeys(prefix, text.pairs["train"]))
+        vocab = _vocab(config, run, group[0], counts, prefix)
         for name in group:
             vocab.save(run.vocab(name))
 
 
-def _vocab(config: Config, run: RunDir, name: SideName, counts: Counts) -> Vocab:
+def _vocab(
+    config: Config, run: RunDir, name: SideName, counts: Counts, prefix: tuple[str, ...]
+) -> Vocab:
     side = config.side(name)
     if side.tokenizer != "sentencepiece":
         spells = side.unknown == "spell"
-        return build_vocab(counts, side.vocab_size, side.min_frequency, spells, _reserved(config))
+        reserved = (*_placeholders(config), *prefix)
+        return build_vocab(counts, side.vocab_size, side.min_frequency, spells, reserved)
     # Every piece is listed, seen or not: bytes are there so that no text is unknown.
     pieces = SentencePiece(run.pieces(name).read_bytes()).pieces()
-    ranked = sorted(pieces, key=lambda piece: (-counts[piece], piece))
+    ranked = sorted({*pieces, *prefix}, key=lambda piece: (-counts[piece], piece))
     return Vocab(ranked, [counts[piece] for piece in ranked])
 
 
@@ -140,8 +145,8 @@ def _vocab(config: Config, run: RunDir, name: SideName, counts: Counts) -> Vocab
 
 def _write_stores(run: RunDir, text: TokenizedText, src: Side, tgt: Side) -> None:
     src_numbers, tgt_numbers = text.numbers
-    src_encoder = _Encoder(src.vocab, src_numbers)
-    tgt_encoder = _Encoder(tgt.vocab, tgt_numbers)
+    src_encoder = _Encoder(src, src_numbers)
+    tgt_encoder = _Encoder(tgt, tgt_numbers)
     vocab_sizes = (len(src.vocab), len(tgt.vocab))
     fingerprints = (src.fingerprint(), tgt.fingerprint())
     for split in SPLITS:
@@ -150,18 +155,19 @@ def _write_stores(run: RunDir, text: TokenizedText, src: Side, tgt: Side) -> Non
 
 
 class _Encoder:
-    """Turns numbers of tokens into ids of a vocabulary, several for a token that is spelled."""
+    """Turns numbers of tokens into a side's ids, several for a token that is spelled."""
 
-    def __init__(self, vocab: Vocab, tokens: Iterable[str]) -> None:
+    def __init__(self, side: Side, tokens: Iterable[str]) -> None:
         ids = array("i")  # of all V tokens, end to end
         counts = array("i")  # [V]
         for token in tokens:
-            of_token = vocab.encode([token])
+            of_token = side.vocab.encode([token])
             ids.extend(of_token)
             counts.append(len(of_token))
         self._ids = np.array(ids, np.int32)
         self._counts = np.array(counts, np.int64)  # [V]
         self._starts = np.cumsum(self._counts) - self._counts  # [V], in self._ids
+        self._prefix = np.array(side.prefix, np.int32)
 
     def __call__(self, numbers: Ids, lengths: Ids) -> tuple[Ids, Ids]:
         """Encode lines, end to end: the numbers of their tokens [M] and how many each has [L].
@@ -175,7 +181,15 @@ class _Encoder:
         shifts = self._starts[numbers] - bounds[:-1]  # [M]
         places = np.repeat(shifts, counts) + np.arange(bounds[-1])  # [K]
         line_bounds = np.append(0, np.cumsum(lengths))  # [L+1], in tokens
-        return self._ids[places], np.diff(bounds[line_bounds])
+        ids_of_lines = np.diff(bounds[line_bounds])  # [L]
+        return self._with_prefix(self._ids[places], ids_of_lines)
+
+    def _with_prefix(self, ids: Ids, lengths: Ids) -> tuple[Ids, Ids]:
+        """Ids [K] of lines and their lengths [L], the prefix put before each line that is not blank."""
+        starts = (np.cumsum(lengths) - lengths)[lengths > 0]
+        repeated = np.tile(self._prefix, len(starts))
+        with_prefix = np.insert(ids, np.repeat(starts, len(self._prefix)), repeated)
+        return with_prefix, lengths + len(self._prefix) * (lengths > 0)
 
 
 def _encoded(

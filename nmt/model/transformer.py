@@ -25,7 +25,12 @@ from nmt.model.kernels.layer_norm import LayerNorm
 from nmt.text.vocab import PAD
 
 Sublayer = Callable[[Tensor], Tensor]
-ACTIVATIONS: dict[str, Sublayer] = {"relu": F.relu, "gelu": F.gelu, "swiglu": F.silu}
+ACTIVATIONS: dict[str, Sublayer] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "swish": F.silu,
+    "swiglu": F.silu,
+}
 
 
 class Linear(nn.Linear):
@@ -106,7 +111,7 @@ class CrossAttention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """The position-wise network: relu, gelu, or the gated swiglu (Shazeer, 2020)."""
+    """The position-wise network: relu, gelu, swish, or swish with a gate, swiglu (Shazeer, 2020)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

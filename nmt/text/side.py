@@ -2,8 +2,10 @@
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 
-from nmt.config.schema import Config
+from nmt.config.schema import Config, SideConfig
+from nmt.errors import ModelError
 from nmt.run_dir import RunDir, SideName
 from nmt.text.normalize import normalize
 from nmt.text.tokenizers import Tokenizer, load_tokenizer
@@ -21,6 +23,7 @@ class Side:
     never_unknown: bool  # <unk> is never written: unknown words are spelled
     # What decides the ids beside the vocabulary: tokenizer, case, sentencepiece model.
     identity: str
+    prefix: tuple[int, ...] = ()  # stands before the ids of each line
 
     def tokens(self, text: str) -> list[str]:
         """Tokens of one line as written, before the vocabulary."""
@@ -30,8 +33,9 @@ class Side:
         return self.tokenizer.encode(text)
 
     def encode(self, text: str) -> list[int]:
-        """Ids of one line, without BOS or EOS."""
-        return self.vocab.encode(self.tokens(text))
+        """Ids of one line, with the prefix, without BOS or EOS; a blank line has none."""
+        ids = self.vocab.encode(self.tokens(text))
+        return [*self.prefix, *ids] if ids else []
 
     def decode(self, ids: list[int]) -> str:
         """One line of text for ids; PAD, BOS and EOS are left out."""
@@ -49,14 +53,28 @@ def load_side(config: Config, run: RunDir, name: SideName) -> Side:
     side = config.side(name)
     pieces = run.pieces(name)
     tokenizer = load_tokenizer(side.tokenizer, pieces)
-    model = ""
-    if side.tokenizer == "sentencepiece":
-        model = hashlib.sha256(pieces.read_bytes()).hexdigest()
+    vocab = Vocab.load(run.vocab(name))
+    prefix = config.src.prefix if name == "src" else ()
     return Side(
         language=side.language,
         tokenizer=tokenizer,
-        vocab=Vocab.load(run.vocab(name)),
+        vocab=vocab,
         lowercase=side.lowercase,
         never_unknown=side.unknown == "spell",
-        identity=f"{side.language} {side.tokenizer} {side.lowercase} {model}",
+        identity=_identity(side, pieces, prefix),
+        prefix=_prefix_ids(vocab, prefix, run.vocab(name)),
     )
+
+
+def _identity(side: SideConfig, pieces: Path, prefix: tuple[str, ...]) -> str:
+    model = ""
+    if side.tokenizer == "sentencepiece":
+        model = hashlib.sha256(pieces.read_bytes()).hexdigest()
+    return " ".join([side.language, side.tokenizer, str(side.lowercase), model, *prefix])
+
+
+def _prefix_ids(vocab: Vocab, prefix: tuple[str, ...], source: Path) -> tuple[int, ...]:
+    for token in prefix:
+        if token not in vocab.ids:
+            raise ModelError(f"src.prefix: {source} does not list {token}; run nmt build-vocab")
+    return tuple(vocab.ids[token] for token in prefix)

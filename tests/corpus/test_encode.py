@@ -1,5 +1,6 @@
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +271,28 @@ def test_shared_pieces_are_trained_on_both_sides(run: RunDir, case: dict[str, bo
         ]
     )
     assert {t: n for t, n in listed(run, "src") if n} == alone
+
+
+@pytest.mark.parametrize("tokenizer", ["plain", "sentencepiece"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_prefix_stands_before_every_source_that_is_not_blank(
+    run: RunDir, tokenizer: str, shared: bool
+) -> None:
+    write(run, TEXTS | {"dev": (["tea dog", "", "tea"], ["茶 狗", "", "茶"])})
+    plain = {"tokenizer": tokenizer}
+    config = settings(plain | {"prefix": [">>x<<", ">>y<<"]}, plain, shared_vocab=shared)
+    build_vocabularies(config, run)
+    side = load_side(config, run, "src")
+    prefix = [side.vocab.ids[">>x<<"], side.vocab.ids[">>y<<"]]
+    sources = [pair[0].tolist() for pair in ParallelCorpus(run.store("dev"))]
+    assert sources == [side.encode(line) for line in ("tea dog", "", "tea")]
+    assert [ids[:2] for ids in sources] == [prefix, [], prefix]
+    assert (">>x<<" in load_side(config, run, "tgt").vocab.ids) == shared
+    unprefixed = replace(side, prefix=())
+    assert [unprefixed.encode(line) for line in ("tea dog", "tea")] == [
+        sources[0][2:],
+        sources[2][2:],
+    ]
 
 
 def test_more_pieces_than_a_corpus_can_bear_are_as_many_as_it_can(run: RunDir) -> None:

@@ -117,6 +117,15 @@ def test_swiglu_is_the_gated_network_of_shazeer() -> None:
     exactly(feed(x), (swish * (x @ up.T + up_bias)) @ feed.out.weight.T + feed.out.bias)
 
 
+def test_swish_has_no_gate() -> None:
+    feed = build(tiny(activation="swish")).encoder[0].feed_forward
+    assert isinstance(feed, FeedForward)
+    x = torch.randn(2, 3, 16, dtype=torch.float64)
+    inner = x @ feed.inner.weight.T + feed.inner.bias
+    swish = inner / (1 + torch.exp(-inner))
+    exactly(feed(x), swish @ feed.out.weight.T + feed.out.bias)
+
+
 @pytest.mark.parametrize("config", [*VARIANTS, GATED])
 def test_training_without_dropout_computes_what_evaluation_computes(config: ModelConfig) -> None:
     model = build(config)

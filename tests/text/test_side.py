@@ -75,6 +75,18 @@ def test_encoding_normalises_and_lowers_first(run: RunDir) -> None:
     assert replace(side, lowercase=False).tokens("DON’T") == ["DO", "N'T"]
 
 
+def test_a_prefix_is_part_of_what_decides_the_ids_and_has_to_be_listed(run: RunDir) -> None:
+    build_vocab(Counter(["tea", ">>x<<"]), 400, 1, spells=False).save(run.vocab("src"))
+    without, with_prefix = (
+        load_side(load_config(None, overrides), run, "src")
+        for overrides in ([], ["src.prefix=['>>x<<']"])
+    )
+    assert with_prefix.encode("tea") == [without.vocab.ids[">>x<<"], *without.encode("tea")]
+    assert with_prefix.fingerprint() != without.fingerprint()
+    with pytest.raises(ModelError, match=r"src\.prefix: .*vocab\.src\.tsv does not list >>z<<"):
+        load_side(load_config(None, ["src.prefix=['>>z<<']"]), run, "src")
+
+
 def test_ids_that_frame_a_sentence_are_not_read_out() -> None:
     side = Side("en", TOKENIZERS["whitespace"](), Vocab(["tea", "!"], [1, 1]), False, True, "")
     assert side.decode([2, 4, 5, 3, 0, 0]) == "tea!"
