@@ -22,6 +22,7 @@ LAYERS = (
     {"model"},
     {"checkpoint"},
     {"evaluate", "translate"},
+    {"exchange"},
     {"train"},
     {"commands"},
     {"cli"},
