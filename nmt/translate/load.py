@@ -35,7 +35,7 @@ def load_translator(
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
     keep_kernels(_KERNELS)
-    folder, meta, weights = _load(run, warn)
+    folder, meta, weights = load_checkpoint(run, warn)
     src = load_side(config, run, "src")
     tgt = load_side(config, run, "tgt")
     check_fits(folder, meta, src, tgt)
@@ -62,8 +62,8 @@ class _Replaced(Exception):
     """A training at work has replaced or deleted what was being read."""
 
 
-def _load(run: RunDir, warn: Say) -> Loaded:
-    """The checkpoint to use: its folder, what it says about itself, its weights."""
+def load_checkpoint(run: RunDir, warn: Say = print_nothing) -> Loaded:
+    """The checkpoint of a run to use: its folder, what it says about itself, its weights. Raises ModelError."""
     for _ in range(_TRIES):
         try:
             return _load_asked(run.checkpoint) if run.checkpoint else _load_best(run, warn)
