@@ -65,6 +65,10 @@ def _inherited(start: RunDir) -> dict[str, Any]:
     if not start.config.is_file():
         fix = "name the folder of a run, or one of its checkpoints"
         raise ModelError(f"{start.path}{start.named_by}: not a run folder (no config.yaml); {fix}")
+    checkpoints = [start.checkpoint] if start.checkpoint else start.steps()
+    if not any(folder.is_dir() for folder in checkpoints):
+        where = start.checkpoint or start.path
+        raise ModelError(f"{where}{start.named_by}: no checkpoint here; name a trained run")
     values = dump(load_config(start.config))
     values["model"] |= _OWN_VECTORS
     return {key: values[key] for key in (*_SECTIONS, "shared_vocab")}

@@ -231,6 +231,14 @@ def test_the_licences_of_a_lineage_are_shown(
 def test_a_run_that_is_not_there_is_one_line(tmp_path: Path, corpus: Path) -> None:
     with pytest.raises(ModelError, match=r"train\.start_from.*not a run folder"):
         load_training_config(None, [f"train.start_from={tmp_path / 'none'}"])
+    untrained = RunDir(tmp_path / "untrained")
+    untrained.path.mkdir()
+    untrained.config.touch()
+    for name in ("untrained", "untrained/checkpoints/step-00000001"):
+        with pytest.raises(
+            ModelError, match=rf"{name} \(named by train\.start_from\): no checkpoint here"
+        ):
+            load_training_config(None, [f"train.start_from={tmp_path / name}"])
     asked = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", "train.start_from=none"]
     done = run_nmt("train", *asked, cwd=tmp_path)
     assert done.returncode == 5
