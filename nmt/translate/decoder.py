@@ -3,6 +3,7 @@
 Shapes: B sentences, S source positions, N rows, P placeholders, L target positions.
 """
 
+import hashlib
 import math
 import secrets
 from collections.abc import Iterator, Sequence
@@ -25,9 +26,10 @@ from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side
 from nmt.text.vocab import BOS, PAD, UNK
+from nmt.translate.engine import NBest
 from nmt.translate.open_sentences import BATCH_MULTIPLE
 from nmt.translate.sampling import uniforms
-from nmt.translate.search import SEARCHES, NBest, sample
+from nmt.translate.search import SEARCHES, sample
 from nmt.translate.stepper import ModelStepper, PendingPlaceholders
 
 # Positions. On a CPU a new shape costs more time than a little padding.
@@ -44,7 +46,7 @@ class Source(NamedTuple):
 
 
 class Decoder:
-    """A model, and what search has to know about its two vocabularies."""
+    """The engine on torch: a model, and what search has to know about its two vocabularies."""
 
     def __init__(
         self,
@@ -57,7 +59,6 @@ class Decoder:
         """`warn` is told once if a batch does not fit in memory."""
         self.model = _cast(model, dtype_of(precision))
         self.device = next(model.parameters()).device
-        # Whether both vocabularies have placeholders for protected spans.
         self.protects = bool(src.vocab.placeholders and tgt.vocab.placeholders)
         self._src_placeholders = src.vocab.placeholders if self.protects else []
         self._tgt_placeholders = tgt.vocab.placeholders if self.protects else []
@@ -70,6 +71,13 @@ class Decoder:
     def longest(self) -> int:
         """The most tokens of a sentence: EOS takes a position on the source side, BOS on the target side."""
         return self.model.config.max_length - 1
+
+    def fingerprint(self) -> str:
+        """A hash of the weights and their precision."""
+        digest = hashlib.sha256(str(self.model.dtype).encode())
+        for parameter in self.model.parameters():
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        return digest.hexdigest()
 
     def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
         """Translate sentences, each without EOS and of at most `longest` tokens; in order.

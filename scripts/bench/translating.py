@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import cast
 
 import torch
 
@@ -33,6 +34,7 @@ from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import load_side
+from nmt.translate.decoder import Decoder
 from nmt.translate.load import load_translator
 from nmt.translate.translator import Translator
 
@@ -132,7 +134,7 @@ def _translator(
 
 def _ours(translator: Translator, sources: list[list[int]]) -> System:
     def translate() -> list[list[int]]:
-        found = translator.decoder.decode(sources, translator.search)
+        found = translator.engine.decode(sources, translator.search)
         return [n_best[0].ids for n_best in found]
 
     return System(translate)
@@ -142,7 +144,7 @@ def _ct2_systems(
     method: str, translator: Translator, sources: list[list[int]], folder: Path
 ) -> dict[str, System]:
     """CTranslate2 with the weights of a translator in fp32, at each precision and batch size."""
-    model = translator.decoder.model
+    model = cast(Decoder, translator.engine).model
     ct2.export(model, folder)
     limit = translator.search.max_length or model.config.max_length
     systems = {}
@@ -200,5 +202,5 @@ def _peak(settings: Settings, run: RunDir, method: str, lines: list[str]) -> flo
     """Peak memory in MB of a process that only translates."""
     translator = _translator(run, settings, method, "auto", max(_BATCH_TOKENS[method]))
     sources = [translator.src.encode(line) for line in lines]
-    translator.decoder.decode(sources, translator.search)
+    translator.engine.decode(sources, translator.search)
     return peak_memory()
