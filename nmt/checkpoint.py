@@ -194,6 +194,14 @@ def _foreign_training(path: Path, reason: object) -> ModelError:
     return ModelError(f"{path}: not the training state of this program ({reason})")
 
 
+def weights_hash(folder: Path) -> str:
+    """The SHA-256 that a checkpoint's weights were written with. Raises ModelError if it is missing or damaged."""
+    try:
+        return str(_read_sealed(folder / META)["sha256"][WEIGHTS])
+    except (OSError, KeyError, TypeError) as error:
+        raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
+
+
 def _intact(path: Path) -> Path:
     """The path, if its file is byte for byte what was written. Raises ModelError if it is not."""
     try:

@@ -51,6 +51,7 @@ class Decoder:
         warn: Say = print_nothing,
     ) -> None:
         """`warn` is told once if a batch does not fit in memory."""
+        self.name = f"torch {precision}"
         self.model = _cast(model, dtype_of(precision))
         self.device = next(model.parameters()).device
         self.protects = bool(src.vocab.placeholders and tgt.vocab.placeholders)

@@ -27,6 +27,8 @@ def length_penalty(length: float, alpha: float) -> float:
 class Engine(Protocol):
     """A model that decodes."""
 
+    name: str  # for reports: what computes, and how exactly
+
     @property
     def protects(self) -> bool:
         """Whether both vocabularies have placeholders for protected spans."""

@@ -171,7 +171,7 @@ class Translator:
     def _translation(self, line: str, candidates: list[Candidate]) -> Translation:
         found = self._faults(line, candidates[0]) if candidates else []
         verified = self.search.verify != "off"
-        return Translation(line, tuple(candidates), tuple(found), verified)
+        return Translation(line, tuple(candidates[: self.search.n_best]), tuple(found), verified)
 
     def _faults(self, line: str, best: Candidate) -> list[Fault]:
         """The faults that are reported."""
