@@ -181,7 +181,8 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
         report = prepare(config, staged)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
-    say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in SPLITS))
+    sizes = [f"{split} {counted(report[split]['pairs'], 'pair')}" for split in SPLITS]
+    say("prepare: " + ", ".join(sizes))
 
 
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
