@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from typer.testing import CliRunner, Result
 
-from nmt.__main__ import main as start
+from nmt.__main__ import main as run_program
 from nmt.cli import app
 from nmt.config.schema import SearchConfig, TrainConfig
 from nmt.run_dir import RunDir
@@ -245,7 +245,7 @@ def test_ctrl_c_while_the_program_loads_ends_it_without_a_word(
 
     monkeypatch.setitem(sys.modules, "nmt.cli", Loading())
     with pytest.raises(SystemExit) as ended:
-        start()
+        run_program()
     assert ended.value.code == 130
     assert capsys.readouterr() == ("", "")
 
