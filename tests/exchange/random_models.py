@@ -78,11 +78,16 @@ def vocabularies(config: ModelConfig) -> tuple[Vocab, Vocab]:
     return (TGT, TGT) if config.tie_embeddings == "all" else (SRC, TGT)
 
 
-@torch.no_grad()
 def random_model(config: ModelConfig, seed: int = 1) -> Transformer:
-    """Weights so large that the next token depends on all before, and biases that are not 0."""
     src, tgt = vocabularies(config)
     model = Transformer(config, len(src), len(tgt)).eval()
+    randomise(model, seed)
+    return model
+
+
+@torch.no_grad()
+def randomise(model: Transformer, seed: int = 1) -> None:
+    """Give a model weights so large that the next token depends on all before, and biases that are not 0."""
     chance = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         drawn = torch.randn(parameter.shape, generator=chance)
@@ -91,12 +96,11 @@ def random_model(config: ModelConfig, seed: int = 1) -> Transformer:
         elif parameter.dim() == 1:
             parameter.copy_(0.3 * drawn)
         elif "tokens" in name or name == "output.weight":
-            parameter.copy_(drawn * (0.4 if config.scale == "embedding" else 2))
+            parameter.copy_(drawn * (0.4 if model.config.scale == "embedding" else 2))
         elif "positions" in name:
             parameter.copy_(drawn)
         else:
             parameter.copy_(drawn * _gain(name) * parameter.shape[1] ** -0.5)
-    return model
 
 
 def _gain(name: str) -> float:
