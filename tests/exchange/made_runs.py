@@ -6,7 +6,11 @@ from conftest import ready, tiny_config
 from random_models import randomise
 
 from nmt.checkpoint import Meta, mark_best, parameters_of, save, step_name
+from nmt.config.load import load_config
 from nmt.config.schema import Config
+from nmt.errors import print_nothing
+from nmt.exchange.ctranslate2 import Quantization
+from nmt.exchange.exports import TARGETS, export_run
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import load_side
@@ -34,3 +38,11 @@ def made_run(
 def prepared(corpus: Path, folder: Path, *overrides: str) -> tuple[RunDir, Config]:
     config = tiny_config(corpus, folder, *overrides)
     return ready(config), config
+
+
+def exported(
+    target: str, run: RunDir, folder: Path, quantization: Quantization | None = None
+) -> Path:
+    config = load_config(run.config)
+    export_run(TARGETS[target], config, run, folder, quantization, False, print, print_nothing)
+    return folder

@@ -17,7 +17,7 @@ from nmt.translate.decoder import Decoder
 
 Kind = dict[str, object]
 
-LIMIT = 16  # tokens of a translation
+LIMIT = 12  # tokens of a translation
 TIE = 1e-4  # between logits of about 10, in float32
 # Words that have the names of specials are words like any other.
 SRC = Vocab([*(f"s{i}" for i in range(30)), "<pad>", *PLACEHOLDERS], [1] * (31 + len(PLACEHOLDERS)))
@@ -64,8 +64,8 @@ def config_of(kind: Kind) -> ModelConfig:
             "d_model": 32,
             "heads": 4,
             "d_ff": 48,
-            "encoder_layers": 2,
-            "decoder_layers": 3,
+            "encoder_layers": 1,
+            "decoder_layers": 2,
             "max_length": 40,
             **kind,
             "norm": norm,
