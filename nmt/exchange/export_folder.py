@@ -25,7 +25,7 @@ def export_folder(folder: Path, overwrite: bool, contents: dict[str, Any]) -> It
     with replacing(folder) as part:
         part.mkdir()
         yield part
-        hashes = {path.relative_to(part).as_posix(): checksum(path) for path in _files(part)}
+        hashes = {path.name: checksum(path) for path in sorted(part.iterdir())}
         write_json(part / _RECORD, {"nmt": __version__, **contents, "sha256": hashes})
         refuse_taken(folder, overwrite)  # something may have appeared there meanwhile
 
@@ -45,25 +45,19 @@ def refuse_taken(folder: Path, overwrite: bool) -> None:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether a folder holds, byte for byte, what nmt exported, and nothing beside it."""
+    """Whether a folder holds, byte for byte, the files that nmt exported, and nothing beside them."""
     if folder.is_symlink() or not folder.is_dir():
         return False
+    inside = list(folder.iterdir())
+    if not all(path.is_file() and not path.is_symlink() for path in inside):
+        return False  # we write no folders; a pipe would never end
     try:
         hashes = read_json(folder / _RECORD)["sha256"]
-        return bool(hashes == {str(p.relative_to(folder)): checksum(p) for p in _others(folder)})
     except (OSError, ModelError, KeyError, TypeError):
         return False
-
-
-def _others(folder: Path) -> list[Path]:
-    """What is in an exported folder beside its record: files, and anything that is no folder."""
-    return [path for path in _files(folder) if path != folder / _RECORD]
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return bool(hashes == {path.name: checksum(path) for path in inside if path.name != _RECORD})
 
 
 def size_of(folder: Path) -> int:
     """The bytes of all files in a folder."""
-    return sum(path.stat().st_size for path in _files(folder))
+    return sum(path.stat().st_size for path in folder.iterdir())

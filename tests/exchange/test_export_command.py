@@ -1,6 +1,7 @@
 """nmt export as a user types it: folders that appear whole, and pages whose lines work."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -201,7 +202,9 @@ def test_a_folder_that_exists_is_refused_and_only_an_export_is_overwritten(
     assert (mine / "letter.txt").read_text() == "dear"
 
 
-@pytest.mark.parametrize("change", ["added", "changed", "deleted", "linked", "no record"])
+@pytest.mark.parametrize(
+    "change", ["added", "changed", "deleted", "linked", "folder", "pipe", "no record"]
+)
 def test_an_export_that_was_changed_is_the_users(change: str, run: RunDir, tmp_path: Path) -> None:
     folder = tmp_path / "ct2"
     export("ct2", folder, "-m", run.path)
@@ -213,6 +216,11 @@ def test_an_export_that_was_changed_is_the_users(change: str, run: RunDir, tmp_p
         (folder / "README.md").unlink()
     elif change == "linked":
         (folder / "link").symlink_to(tmp_path)
+    elif change == "folder":
+        (folder / "empty").mkdir()
+    elif change == "pipe":
+        (folder / "export.json").unlink()
+        os.mkfifo(folder / "export.json")
     else:
         (folder / "export.json").write_text("[]")
     before = sorted(path.name for path in folder.iterdir())

@@ -25,7 +25,7 @@ from random_models import (
 from nmt.errors import ModelError
 from nmt.exchange.ctranslate2 import QUANTIZATIONS, Quantization, convert
 from nmt.exchange.tokens import read_tokens, unique_tokens
-from nmt.model.transformer import Transformer
+from nmt.model.transformer import Linear, Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK, Vocab
 
 ctranslate2 = pytest.importorskip("ctranslate2")
@@ -144,8 +144,9 @@ def test_every_quantization_computes_much_the_same_logits(
     quantization: Quantization, tmp_path: Path
 ) -> None:
     model = random_model(config_of(MILD))
-    for layer in (*model.encoder, *model.decoder):
-        layer.feed_forward.inner.weight.data /= 4  # so that small changes change little
+    for module in (*model.encoder.modules(), *model.decoder.modules()):
+        if isinstance(module, Linear):
+            module.weight.data /= 4  # so that small changes change little
     folder = exported(model, tmp_path / "ct2", quantization)
     texts = sources(10, SRC)
     src, _ = read_tokens(folder)
@@ -161,7 +162,7 @@ def test_every_quantization_computes_much_the_same_logits(
             ours = model(torch.tensor([[*source, EOS]]), torch.tensor([[BOS]]))[0, 0, ordinary]
         logits = torch.tensor(np.array(result.logits[0][0]))[ordinary]
         similarity = torch.corrcoef(torch.stack([ours, logits]))[0, 1]
-        assert similarity > (0.9 if "int" in quantization else 0.9999)
+        assert similarity > (0.99 if "int" in quantization else 0.9999)
     if quantization.startswith("int8"):
         whole = sum(parameter.nbytes for parameter in model.parameters())
         exact = exported(model, tmp_path / "exact") / "model.bin"
