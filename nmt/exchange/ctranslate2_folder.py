@@ -37,7 +37,10 @@ def _readme(trained: Trained, quantization: Quantization) -> str:
     if trained.has_pieces:
         who = "Its tokens are sentencepiece's."
     else:
-        who = f"Its tokens are nmt's own ({tokens}): nmt prepares them, with the vocabularies of the run."
+        who = (
+            f"Its tokens are nmt's own ({tokens}): nmt prepares them, with the vocabularies of the run. "
+            "`nmt translate --engine ctranslate2` does all this by itself, with the run alone."
+        )
     notes = [
         *text_notes(trained),
         "Padding, begin of sentence, placeholders and (where nmt never writes it) the unknown token have a bias "

@@ -5,12 +5,13 @@ from typing import Any
 
 from nmt.checkpoint import read_meta
 from nmt.config.schema import Config
-from nmt.errors import ModelError, Say
+from nmt.errors import Say
 from nmt.files import read_bytes
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir, SideName
 from nmt.text.side import Side
 from nmt.text.vocab import BOS, PAD, UNK
+from nmt.translate.decoder import Decoder
 from nmt.translate.load import load_translator
 
 
@@ -56,10 +57,11 @@ def load_trained(config: Config, run: RunDir, warn: Say, say: Say) -> Trained:
     """The trained model of a run. Raises ModelError if there is none, or if it is damaged."""
     translator = load_translator(config, run, "cpu", "fp32", warn, say)
     folder = translator.checkpoint
-    if folder is None:
-        raise ModelError(f"{run.path}: no checkpoint; run nmt train")
+    decoder = translator.engine
+    assert folder is not None  # noqa: S101 - it was loaded from one
+    assert isinstance(decoder, Decoder)  # noqa: S101 - on torch
     return Trained(
-        model=translator.decoder.model,
+        model=decoder.model,
         src=translator.src,
         tgt=translator.tgt,
         config=config,

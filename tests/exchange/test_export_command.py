@@ -57,7 +57,7 @@ def pieces(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
 def greedy(run: RunDir, line: str = TEA) -> str:
     """What our own search makes of a line, without spans, typography or second attempts."""
     translator = load_translator(load_config(run.config), run, "cpu", "fp32")
-    found = translator.decoder.decode([translator.src.encode(line)], translator.search)
+    found = translator.engine.decode([translator.src.encode(line)], translator.search)
     return translator.tgt.decode(found[0][0].ids)
 
 
