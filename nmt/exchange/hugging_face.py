@@ -1,8 +1,9 @@
 """Our Transformer as transformers reads it: post-norm as Marian, pre-norm as Pegasus.
 
 Both compute their positions, sines in the first half of d_model and cosines in the second, where ours alternate:
-everything over d_model is put in that order. Neither has a place for a factor of the logits, but it can go into the
-last norm, which nothing else reads. transformers itself is not needed.
+everything over d_model is put in that order. Learned positions stand in the file instead, from which both read what
+it has. Neither has a place for a factor of the logits, but it can go into the last norm, which nothing else reads.
+transformers itself is not needed.
 
 Shapes: d = d_model, S source tokens, T target tokens, V rows of a table.
 """
@@ -36,7 +37,6 @@ def refuse_inexpressible(config: ModelConfig) -> None:
         f"model.norm=pre with model.final_norm={final_norm}": (
             config.norm == "pre" and not config.has_final_norm
         ),
-        "model.positions=learned": config.positions == "learned",
         f"model.activation={config.activation}": config.activation not in _ACTIVATIONS,
         "model.embedding_norm=true": config.embedding_norm,
     }
@@ -85,7 +85,7 @@ class Layout:
 def tensors_of(model: Transformer, forbidden: list[int]) -> Tensors:
     """All weights of a model, by the names that transformers gives them; `forbidden` are ids of ours."""
     layout = Layout.of(model)
-    parts = _Parts(model.config.d_model)
+    parts = _Parts(model.config)
     tensors = _tables(model, layout, parts)
     for i, encoder_layer in enumerate(model.encoder):
         assert isinstance(encoder_layer, EncoderLayer)  # noqa: S101 - for the type checker
@@ -101,19 +101,18 @@ def tensors_of(model: Transformer, forbidden: list[int]) -> Tensors:
         tensors |= parts.norm(last, model.decoder_norm)
     for part in ("weight", "bias"):
         tensors[f"{last}.{part}"] *= np.float32(model.output_scale)
-    if not layout.is_marian:  # Marian leaves its positions out of its files
-        positions = parts.columns(values(model.src_embedding.positions))
-        tensors["model.encoder.embed_positions.weight"] = positions
-        tensors["model.decoder.embed_positions.weight"] = positions
+    tensors |= _positions(model, layout, parts)
     tensors["final_logits_bias"] = _bias(model, forbidden, layout)
     return tensors
 
 
 class _Parts:
-    """Parts of a layer, in the other order of d_model. A bias that ours lacks is 0."""
+    """Parts of a layer, in transformers' order of d_model. A bias that ours lacks is 0."""
 
-    def __init__(self, width: int) -> None:
-        self.order = np.concatenate([np.arange(0, width, 2), np.arange(1, width, 2)])  # [d]
+    def __init__(self, config: ModelConfig) -> None:
+        axes = np.arange(config.d_model)
+        halves = np.concatenate([axes[0::2], axes[1::2]])
+        self.order = axes if config.positions == "learned" else halves  # [d]
 
     def norm(self, name: str, ours: Any) -> Tensors:
         weight = values(ours.weight)
@@ -137,7 +136,7 @@ class _Parts:
         return {f"{name}.weight": weight, f"{name}.bias": bias}
 
     def columns(self, matrix: Array) -> Array:
-        """[n,d] in the other order."""
+        """[n,d] in transformers' order."""
         return np.ascontiguousarray(matrix[:, self.order])
 
 
@@ -183,6 +182,17 @@ def _tables(model: Transformer, layout: Layout, parts: _Parts) -> Tensors:
         output = np.zeros((layout.target_rows, model.config.d_model), np.float32)  # [V,d]
         output[layout.first_target :] = parts.columns(values(model.output.weight))
         tensors["lm_head.weight"] = output
+    return tensors
+
+
+def _positions(model: Transformer, layout: Layout, parts: _Parts) -> Tensors:
+    """The positions, but for those that Marian computes: it leaves them out of its own files, too."""
+    if layout.is_marian and model.config.positions == "sinusoidal":
+        return {}
+    sides = {"encoder": model.src_embedding, "decoder": model.tgt_embedding}
+    tensors = {}
+    for name, embedding in sides.items():
+        tensors[f"model.{name}.embed_positions.weight"] = parts.columns(values(embedding.positions))
     return tensors
 
 

@@ -99,6 +99,11 @@ def _readme(trained: Trained) -> str:
         notes.append(
             f"Both vocabularies stand in one table: target token i has the id {layout.first_target:,} + i."
         )
+    if layout.is_marian and trained.config.model.positions == "learned":
+        notes.append(
+            "Its positions are learned. `from_pretrained` reads them from model.safetensors, but `save_pretrained` of "
+            "a MarianMTModel would leave them out: keep this file."
+        )
     if trained.has_pieces:
         notes.append(
             "With sacremoses installed MarianTokenizer changes punctuation first, which nmt does not."
