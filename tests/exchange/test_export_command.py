@@ -337,6 +337,14 @@ def test_an_export_that_fails_leaves_the_one_before_as_it_was(
 # --- the process ---
 
 
+def test_the_page_of_help_is_whole_and_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    help_page = export("--help").output
+    assert all(len(line) <= 80 for line in help_page.splitlines())
+    assert not re.search(r"<\w+|None", help_page)
+    assert re.search(r"^  ct2\|hf\|argos  ", help_page, re.MULTILINE)
+
+
 def test_reading_an_export_loads_no_torch() -> None:
     code = (
         "import sys, ctranslate2, nmt.exchange.tokens, nmt.exchange.ctranslate2, nmt.commands.export;"
