@@ -20,21 +20,20 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time of a zip: equal files make e
 def refuse(trained: Trained) -> None:
     """Raise ModelError for a run whose text Argos Translate cannot prepare, or as for CTranslate2."""
     config = trained.config
+    fix = "Argos Translate takes one sentencepiece model for both sides; train with configs/subword.yaml"
     if not trained.has_pieces:
-        _refuse(f"src.tokenizer={config.src.tokenizer} and tgt.tokenizer={config.tgt.tokenizer}")
+        tokenizers = (
+            f"src.tokenizer={config.src.tokenizer} and tgt.tokenizer={config.tgt.tokenizer}"
+        )
+        raise ModelError(f"{tokenizers}: {fix}")
     if trained.pieces("src") != trained.pieces("tgt"):
-        _refuse("two sentencepiece models (shared_vocab=false)")
+        raise ModelError(f"the sides have two sentencepiece models: {fix}")
     if config.src.prefix:
         message = "Argos Translate puts nothing before a source"
         raise ModelError(f"src.prefix={' '.join(config.src.prefix)}: {message}")
     if config.src.lowercase:
         raise ModelError("src.lowercase=true: Argos Translate does not put text in lower case")
     ctranslate2_folder.refuse(trained)
-
-
-def _refuse(what: str) -> None:
-    message = "Argos Translate takes one sentencepiece model for both sides"
-    raise ModelError(f"{what}: {message}; train with configs/subword.yaml")
 
 
 def package_name(trained: Trained) -> str:

@@ -6,6 +6,7 @@ from nmt.exchange.ctranslate2 import Quantization, convert, refuse_absent, refus
 from nmt.exchange.readme import bullets, code, lineage, page, text_notes
 from nmt.exchange.tokens import unique_tokens
 from nmt.exchange.trained import Trained
+from nmt.text.pieces import SPACE
 
 
 def refuse(trained: Trained) -> None:
@@ -66,7 +67,8 @@ def _lines_with_pieces(trained: Trained) -> list[str]:
         'line = "I like tea."',
         f"tokens = {prefix} + {encode}" if prefix else f"tokens = {encode}",
         _search(trained),
-        "print(target.decode(found[0].hypotheses[0]))",
+        "text = target.decode(found[0].hypotheses[0])",
+        f'print(text.replace("{SPACE}", " ").strip())',  # a piece of the source's keeps its own
     ]
 
 
