@@ -12,7 +12,7 @@ from nmt.exchange.readme import bullets, code, lineage, page, text_notes
 from nmt.exchange.trained import Trained
 
 _PACKAGE_VERSION = "1.0"
-_ARGOS_VERSION = "1.9.0"  # the first that needs no sentence splitter in the package
+_ARGOS_VERSION = "1.11.0"  # with which this was tried; it needs no sentence splitter in the package
 _LANGUAGES = {"en": "English", "zh": "Chinese"}
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time of a zip: equal files make equal packages
 

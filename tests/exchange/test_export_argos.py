@@ -51,7 +51,7 @@ def test_the_package_is_one_folder_with_what_argos_looks_for(package: Path, tmp_
     assert inside.name == "translate-en_zh-1_0"
     assert json.loads((inside / "metadata.json").read_text()) == {
         "package_version": "1.0",
-        "argos_version": "1.9.0",
+        "argos_version": "1.11.0",
         "from_code": "en",
         "from_name": "English",
         "to_code": "zh",
