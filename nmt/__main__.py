@@ -1,7 +1,6 @@
 """`nmt`, and `python -m nmt` (and `torchrun -m nmt`)."""
 
 import signal
-import sys
 
 
 def main() -> None:
@@ -11,7 +10,7 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
+        raise SystemExit(128 + signal.SIGINT) from None
 
 
 if __name__ == "__main__":
