@@ -11,7 +11,7 @@ from nmt.commands.streams import say, warn
 from nmt.errors import print_nothing
 
 # Most updates find all of theirs among so many, and training stays small.
-_KERNELS = 3072
+_KERNELS = 2048
 
 Device = Annotated[
     str | None,
