@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import TINY, ready, run_nmt, train, write_corpus
+from conftest import TINY, counting_pairs, ready, run_nmt, train, write_corpus
 from in_process import assert_bit_identical, stop_at, weights_at
 
 from nmt import checkpoint
@@ -244,3 +244,21 @@ def test_a_run_that_is_not_there_is_one_line(tmp_path: Path, corpus: Path) -> No
     assert done.returncode == 5
     assert done.stderr.count(b"\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_the_example_of_the_documentation_trains(trained: RunDir, tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "models.md"
+    _, _, section = page.read_text(encoding="utf-8").partition("\n## Train on\n")
+    example = section.partition("```yaml\n")[2].partition("```")[0]
+    (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
+    shutil.copytree(trained.path, tmp_path / "runs" / "base")
+    for seed, name in enumerate(("my", "old")):
+        pairs = counting_pairs(200, seed)
+        text = "".join(f"{english}\t{chinese}\n" for english, chinese in pairs)
+        (tmp_path / f"{name}.tsv").write_text(text, encoding="utf-8")
+    few = ["train.updates=2", "train.precision=fp32", "train.device=cpu"]
+    done = run_nmt("train", "--config", "mine.yaml", *few, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"starting from the weights of runs/base/checkpoints/step-" in done.stderr
+    run = RunDir(tmp_path / "runs" / "mine")
+    assert load_config(run.config).model == load_config(trained.config).model
