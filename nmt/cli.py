@@ -13,6 +13,7 @@ import typer.core
 from nmt import __version__
 from nmt.commands.build_vocab import build_vocab
 from nmt.commands.evaluate import evaluate
+from nmt.commands.import_model import import_model
 from nmt.commands.prepare import prepare
 from nmt.commands.streams import LastingStream, flush, printable, put, say
 from nmt.commands.train import train
@@ -74,6 +75,7 @@ app.command("train", cls=Command)(train)
 app.command("translate", cls=Command)(translate)
 app.command("typography", cls=Command)(typography)
 app.command("evaluate", cls=Command)(evaluate)
+app.command("import", cls=Command)(import_model)
 
 
 @app.callback(invoke_without_command=True)
