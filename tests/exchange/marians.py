@@ -73,7 +73,9 @@ def rows(pieces: Iterable[str], seed: int) -> dict[str, int]:
     return {token: row for row, token in enumerate(["</s>", "<unk>", *listed, "<pad>"])}
 
 
-def make(folder: Path, shared: bool = True, weights: str = "safetensors", **settings: object) -> MarianMTModel:
+def make(
+    folder: Path, shared: bool = True, weights: str = "safetensors", **settings: object
+) -> MarianMTModel:
     """Write a model into a folder, and give it."""
     folder.mkdir(parents=True, exist_ok=True)
     spm = train_pieces(ENGLISH, 90), train_pieces(CHINESE, 110)
@@ -107,14 +109,22 @@ def random_model(tokens: int, shared: bool, **settings: object) -> MarianMTModel
     model = MarianMTModel(config).eval()
     for name, parameter in model.named_parameters():
         if "embed_positions" not in name:
-            wide = 0.25 if parameter.ndim > 1 else 0.1
-            parameter.data += torch.randn_like(parameter) * wide
+            parameter.data += torch.randn_like(parameter) * _spread(name)
     for embedding in {model.get_input_embeddings(), model.get_decoder().embed_tokens}:
         embedding.weight.data[tokens - 1] = 0  # what the decoder starts from
     model.final_logits_bias.normal_(std=0.5)
     model.final_logits_bias[0, -1] = 0
-    model.final_logits_bias[0, 0] += 3  # sentences end
+    model.final_logits_bias[0, 0] += 1  # some sentences end early
     return model
+
+
+def _spread(name: str) -> float:
+    """Wide enough that what is generated depends on the source."""
+    if name.endswith("bias") or "norm" in name:
+        return 0.1
+    if "attn" in name:
+        return 0.7
+    return 0.3 if "fc" in name else 0.2
 
 
 def save_weights(model: MarianMTModel, folder: Path, weights: str) -> None:
@@ -132,3 +142,89 @@ def tokenizer(folder: Path) -> MarianTokenizer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it recommends sacremoses
         return MarianTokenizer.from_pretrained(folder)
+
+
+# --- Marian's own files ---
+
+SETTINGS = {
+    "type": "transformer",
+    "transformer-decoder-autoreg": "self-attention",
+    "transformer-no-projection": False,
+    "transformer-ffn-activation": "swish",
+    "transformer-preprocess": "",
+    "transformer-postprocess": "dan",
+    "transformer-postprocess-emb": "d",
+    "transformer-postprocess-top": "",
+    "transformer-guided-alignment-layer": "last",
+    "transformer-heads": SHAPE["encoder_attention_heads"],
+    "enc-depth": SHAPE["encoder_layers"],
+    "dec-depth": SHAPE["decoder_layers"],
+    "dec-cell": "gru",
+}
+_ATTENTION = {"q_proj": "q", "k_proj": "k", "v_proj": "v", "out_proj": "o"}
+_NAMES = {"self_attn": "self", "encoder_attn": "context"}
+
+
+def marian_arrays(model: MarianMTModel, pre: str = "") -> dict[str, np.ndarray]:
+    """The weights under Marian's names, matrices turned over, without the row for padding.
+
+    `pre` ends the names of the norms: `_pre` in models that norm before each layer.
+    """
+    arrays = {}
+    for name, tensor in model.state_dict().items():
+        values = tensor.numpy()
+        parts = name.split(".")
+        if "layers" not in parts:
+            continue
+        scope = f"{parts[1]}_l{int(parts[3]) + 1}"
+        values = values.T if values.ndim == 2 else values[None]
+        kind = parts[-1]
+        if parts[4] in _NAMES:
+            letter = _ATTENTION[parts[5]]
+            name = f"{_NAMES[parts[4]]}_{'W' if kind == 'weight' else 'b'}{letter}"
+        elif parts[4].endswith("attn_layer_norm"):
+            attention = _NAMES[parts[4].removesuffix("_layer_norm")]
+            name = f"{attention}_Wo_ln_{'scale' if kind == 'weight' else 'bias'}{pre}"
+        elif parts[4] == "final_layer_norm":
+            name = f"ffn_ffn_ln_{'scale' if kind == 'weight' else 'bias'}{pre}"
+        else:
+            name = f"ffn_{'W' if kind == 'weight' else 'b'}{parts[4][-1]}"
+        arrays[f"{scope}_{name}"] = np.ascontiguousarray(values)
+    arrays["decoder_ff_logit_out_b"] = model.final_logits_bias[:, :-1].numpy()
+    if model.config.share_encoder_decoder_embeddings:
+        arrays["Wemb"] = model.model.shared.weight[:-1].detach().numpy()
+    else:
+        for stack in ("encoder", "decoder"):
+            embedding = getattr(model.model, stack).embed_tokens.weight[:-1]
+            arrays[f"{stack}_Wemb"] = embedding.detach().numpy()
+    return arrays
+
+
+def write_npz(path: Path, arrays: dict[str, np.ndarray], **settings: object) -> None:
+    """As Marian writes it: the settings are an array of characters, which ends in a zero."""
+    text = yaml.safe_dump({**SETTINGS, **settings}).encode() + b"\0"
+    np.savez(path, **{"special:model.yml": np.frombuffer(text, dtype=np.int8)}, **arrays)
+
+
+def write_yml(path: Path, vocab: dict[str, int]) -> None:
+    """As Marian writes its vocabularies."""
+    listed = sorted(vocab.items(), key=lambda item: item[1])
+    lines = [f"{json.dumps(token, ensure_ascii=False)}: {row}\n" for token, row in listed]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def make_npz(folder: Path, made: Path, model: MarianMTModel) -> None:
+    """The model that transformers wrote into `made`, as Marian would have written it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_npz(folder / "model.npz", marian_arrays(model))
+    for name in ("source.spm", "target.spm"):
+        (folder / name).write_bytes((made / name).read_bytes())
+    vocab = json.loads((made / "vocab.json").read_text())
+    del vocab["<pad>"]
+    if model.config.share_encoder_decoder_embeddings:
+        write_yml(folder / "opus.spm32k.vocab.yml", vocab)
+    else:
+        target = json.loads((made / "target_vocab.json").read_text())
+        del target["<pad>"]
+        write_yml(folder / "vocab.src.yml", vocab)
+        write_yml(folder / "vocab.trg.yml", target)
