@@ -73,7 +73,7 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
             file.seek(0)
             return _read_legacy(file, path)
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, struct.error) as error:
-        reason = str(error) or type(error).__name__
+        reason = str(error) if isinstance(error, ValueError) else type(error).__name__
         message = "not a dict of tensors as torch.save writes it"
         raise ModelError(f"{path}: {message} ({reason[:80]})") from None
 

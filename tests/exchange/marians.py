@@ -123,7 +123,7 @@ def _spread(name: str) -> float:
     if name.endswith("bias") or "norm" in name:
         return 0.1
     if "attn" in name:
-        return 0.4
+        return 0.7
     return 0.3 if "fc" in name else 0.2
 
 

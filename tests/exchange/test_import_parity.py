@@ -61,7 +61,9 @@ class Twin:
 
     def searched(self, sources: list[list[int]], **options: object) -> list[Hypothesis]:
         """What nmt finds."""
-        search = self.translator.search.model_copy(update={"max_length": LIMIT, "max_ratio": 1000.0, **options})
+        search = self.translator.search.model_copy(
+            update={"max_length": LIMIT, "max_ratio": 1000.0, **options}
+        )
         return [n_best[0] for n_best in self.translator.decoder.decode(sources, search)]
 
     def as_theirs(self, found: list[Hypothesis]) -> list[list[int]]:
@@ -99,16 +101,19 @@ def sources(of: Twin, count: int) -> list[list[int]]:
 
 @torch.no_grad()
 def test_teacher_forced_logits_are_those_of_transformers(pair: Twin) -> None:
+    """In fp64, where the two differ by rounding alone."""
     chance = torch.Generator().manual_seed(1)
-    for ids in sources(pair, 10):
+    ours, theirs = pair.translator.decoder.model.double(), pair.model.double()
+    for ids in sources(pair, 20):
         targets = torch.randint(EOS + 1, len(pair.tgt), (1, 12), generator=chance)
         targets[0, 0] = BOS
-        ours = pair.translator.decoder.model(torch.tensor([[*ids, EOS]]), targets)
-        theirs = pair.model(
+        logits = ours(torch.tensor([[*ids, EOS]]), targets)
+        expected = theirs(
             input_ids=torch.tensor([pair.theirs(ids)]),
             decoder_input_ids=torch.tensor(pair.tgt)[targets],
         ).logits[:, :, pair.tgt]
-        assert (ours - theirs).abs().max() < 1e-4
+        assert (logits - expected).abs().max() < 1e-9
+    ours.float(), theirs.float()
 
 
 def test_greedy_ids_of_200_random_sources_are_those_of_transformers(pair: Twin) -> None:
@@ -245,7 +250,9 @@ def test_an_npz_gives_the_ids_of_ctranslate2(pair: Twin, norm: str, tmp_path: Pa
         for stack in ("encoder", "decoder"):
             for place, pre in (("top", ""), ("emb", "_pre")):
                 for kind in ("scale", "bias"):
-                    arrays[f"{stack}_{place}_ln_{kind}{pre}"] = torch.rand(1, 32, generator=chance).numpy() + 0.5
+                    arrays[f"{stack}_{place}_ln_{kind}{pre}"] = (
+                        torch.rand(1, 32, generator=chance).numpy() + 0.5
+                    )
         sequence = {"preprocess": "n", "postprocess": "da", "postprocess-top": "n"}
         settings = {f"transformer-{name}": value for name, value in sequence.items()}
         marians.write_npz(
@@ -265,4 +272,4 @@ def test_an_npz_gives_the_ids_of_ctranslate2(pair: Twin, norm: str, tmp_path: Pa
         min_decoding_length=0,
     )
     assert ours == [result.hypotheses[0] for result in theirs]
-    assert len({tuple(row) for row in ours}) > 20
+    assert len({tuple(row) for row in ours}) > 10
