@@ -14,8 +14,9 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -23,6 +24,8 @@ from torch import Tensor
 from nmt.errors import ModelError
 from nmt.exchange.archives import open_archive
 from nmt.exchange.fields import brief
+
+Readable = io.BytesIO | mmap
 
 _ZIP = b"PK\x03\x04"  # how a zip begins
 _MAGIC = 0x1950A86A20F9469CFC6C  # the first pickle of a legacy file
@@ -70,8 +73,9 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
         with path.open("rb") as file:
             if file.read(len(_ZIP)) == _ZIP:
                 return _read_zip(path)
-            file.seek(0)
-            return _read_legacy(file, path)
+            # Unlike a file, a map does not reserve memory for what somebody wants to read beyond its end.
+            with mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+                return _read_legacy(content, path)
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, struct.error) as error:
         reason = str(error) if isinstance(error, ValueError) else type(error).__name__
         message = "not a dict of tensors as torch.save writes it"
@@ -97,7 +101,7 @@ def _read_zip(path: Path) -> dict[str, Tensor]:
     return _filled(tensors, contents)
 
 
-def _read_legacy(file: BinaryIO, path: Path) -> dict[str, Tensor]:
+def _read_legacy(file: Readable, path: Path) -> dict[str, Tensor]:
     """Five pickles (a magic number, a version, the writer's machine, the dict, its keys), then the storages."""
     if _build(file) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -158,10 +162,11 @@ def _filled(tensors: dict[str, _Tensor], contents: dict[str, bytes]) -> dict[str
 # --- a pickle, followed but not executed ---
 
 
-def _build(file: BinaryIO) -> Any:
+def _build(file: Readable) -> Any:
     """What the pickle at the file's position describes; the position is then behind it."""
     builder = _Builder()
-    for opcode, argument, _place in islice(pickletools.genops(file), _MOST_INSTRUCTIONS):
+    instructions = pickletools.genops(cast(IO[bytes], file))
+    for opcode, argument, _place in islice(instructions, _MOST_INSTRUCTIONS):
         if opcode.name == "STOP":
             return builder.stack.pop()
         if opcode.name in _PUSHED:
