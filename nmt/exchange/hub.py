@@ -52,7 +52,8 @@ def fetch(name: str, revision: str | None) -> tuple[Path, str]:
 
 
 def _fetch(huggingface_hub: Any, name: str, revision: str | None) -> tuple[Path, str]:
-    info = huggingface_hub.HfApi().model_info(name, revision=revision)
+    hub = huggingface_hub.HfApi()
+    info = hub.model_info(name, revision=revision)
     commit = str(info.sha)
     present = {sibling.rfilename for sibling in info.siblings}
     weights = [file for file in marian_hf.WEIGHTS if file in present][:1]
@@ -61,7 +62,7 @@ def _fetch(huggingface_hub: Any, name: str, revision: str | None) -> tuple[Path,
         raise ModelError(f"{name} at {commit}: has no {wanted}; nmt import needs one of them")
     folder = Path()
     for file in [*filter(present.__contains__, _SMALL), *weights]:
-        fetched = huggingface_hub.hf_hub_download(name, file, revision=commit)
+        fetched = hub.hf_hub_download(name, file, revision=commit)
         folder = Path(fetched).parent
     return folder, commit
 
