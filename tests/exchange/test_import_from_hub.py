@@ -27,13 +27,20 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def be_hub(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What $HF_ENDPOINT sets when the library is loaded, which it is by now."""
+    path = "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", url)
+    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + path)
+
+
 def test_the_files_that_are_needed_are_fetched_and_written_down(
     served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[str] = []
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     with stand_in_hub(served, NAME) as hub:
-        monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+        be_hub(hub.url, monkeypatch)
         import_run(NAME, tmp_path / "run", None, "v1", lines.append)
     needed = {"config.json", "tokenizer_config.json", "vocab.json", "README.md"}
     assert set(hub.fetched) == needed | {"source.spm", "target.spm", "model.safetensors"}
@@ -62,7 +69,7 @@ def test_what_the_hub_does_not_give_is_told_in_one_line(
 ) -> None:
     with stand_in_hub(served, NAME) as hub:
         url = hub.url if revision != "offline" else "http://127.0.0.1:9"
-        monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", url)
+        be_hub(url, monkeypatch)
         with pytest.raises(ModelError, match=rf"{name}: cannot be fetched \(.*({reason})") as error:
             import_run(name, tmp_path / "run", None, revision, print_nothing)
     assert "\n" not in str(error.value)
