@@ -7,6 +7,8 @@ has no training state.
 
 `meta.json` holds a checksum of every other file, and one of itself in `seal`. These checksums and
 `format` stay the same in every later format.
+
+torch is imported only where tensors are read or written: what only asks which checkpoint is best starts without it.
 """
 
 import hashlib
@@ -16,20 +18,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, cast
-
-import safetensors.torch
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any, cast
 
 from nmt.errors import FormatError, ModelError, UserError
 from nmt.files import checksum, read_bytes, read_json, remove, replacing, write_json, write_text
 from nmt.ownership import is_own_checkpoint
 from nmt.run_dir import CHECKPOINT, META, TRAINING, WEIGHTS, RunDir
 
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
 FORMAT = 1
 
-Weights = dict[str, Tensor]  # by the names of the parameters
+Weights = dict[str, "Tensor"]  # by the names of the parameters
 
 
 # --- a checkpoint and what it says about itself ---
@@ -78,6 +79,9 @@ def save(
 
 
 def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None) -> None:
+    import safetensors.torch
+    import torch
+
     try:
         on_cpu = {key: tensor.detach().contiguous().cpu() for key, tensor in weights.items()}
         (part / WEIGHTS).write_bytes(safetensors.torch.save(on_cpu))
@@ -143,6 +147,8 @@ def _read_sealed(path: Path) -> dict[str, Any]:
 
 def load_weights(folder: Path) -> Weights:
     """The weights of a checkpoint. Raises ModelError if they are missing or damaged."""
+    import safetensors.torch
+
     path = _intact(folder / WEIGHTS)
     try:
         return safetensors.torch.load_file(path)
@@ -163,6 +169,8 @@ def load_training(folder: Path) -> dict[str, Any]:
 
     Raises ModelError if it is missing or damaged.
     """
+    import torch
+
     path = _intact(folder / TRAINING)
     _refuse_inflated(path)
     try:
@@ -186,6 +194,14 @@ def _foreign_training(path: Path, reason: object) -> ModelError:
     return ModelError(f"{path}: not the training state of this program ({reason})")
 
 
+def weights_hash(folder: Path) -> str:
+    """The SHA-256 that a checkpoint's weights were written with. Raises ModelError if it is missing or damaged."""
+    try:
+        return str(_read_sealed(folder / META)["sha256"][WEIGHTS])
+    except (OSError, KeyError, TypeError) as error:
+        raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
+
+
 def _intact(path: Path) -> Path:
     """The path, if its file is byte for byte what was written. Raises ModelError if it is not."""
     try:
@@ -201,18 +217,18 @@ def _intact(path: Path) -> Path:
 # --- weights and models ---
 
 
-def parameters_of(model: nn.Module) -> Weights:
+def parameters_of(model: "nn.Module") -> Weights:
     """The model's parameters by name; a shared parameter appears once."""
     return {name: parameter.data for name, parameter in model.named_parameters()}
 
 
-def put_weights(model: nn.Module, weights: Weights, source: Path) -> None:
+def put_weights(model: "nn.Module", weights: Weights, source: Path) -> None:
     """Copy weights, which come from `source`, into a model. Raises ModelError as `refuse_misfits` does."""
     refuse_misfits(model, weights, source)
     copy_weights(model, weights)
 
 
-def refuse_misfits(model: nn.Module, weights: Weights, source: Path) -> None:
+def refuse_misfits(model: "nn.Module", weights: Weights, source: Path) -> None:
     """Raise ModelError naming the first key that is missing, unknown or of the wrong shape or kind.
 
     The model may be one of shapes only.
@@ -222,7 +238,7 @@ def refuse_misfits(model: nn.Module, weights: Weights, source: Path) -> None:
         _refuse_misfit(key, parameters, weights, source)
 
 
-def copy_weights(model: nn.Module, weights: Weights) -> None:
+def copy_weights(model: "nn.Module", weights: Weights) -> None:
     """Copy weights that fit into a model."""
     for key, parameter in parameters_of(model).items():
         parameter.copy_(weights[key])

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
@@ -48,6 +48,14 @@ class RunDir:
         # Clean text, and the same as ids.
         self.data = path / "data"
         self.stores = path / "store"
+
+    @classmethod
+    def at(cls, path: Path, named_by: str = "") -> Self:
+        """The run in a folder, or the run of a checkpoint's folder, which is then the one that is meant."""
+        if CHECKPOINT.fullmatch(path.name) and path.absolute().parent.name == "checkpoints":
+            path = path if path.parent.name else path.absolute()
+            return cls(path.parent.parent, path, named_by)
+        return cls(path, named_by=named_by)
 
     def places(self) -> list[Path]:
         """All that nmt writes in the folder; a folder of these may hold other things too."""

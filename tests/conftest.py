@@ -26,6 +26,8 @@ settings.register_profile(
 settings.load_profile("unhurried")
 # A shell's background job ignores it, and so do its children: a training that a test interrupts would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# What the commands are expected to write must not depend on this machine's CPU.
+os.environ["NMT_ENGINE"] = "torch"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -24,7 +24,14 @@ def benchmark(*arguments: object) -> "subprocess.CompletedProcess[str]":
             "train",
             ["train S: plain torch.nn.Transformer, fp32", "train S: nmt, fp32", "train S: padding"],
         ),
-        ("translate", ["greedy: nmt, fp32", "beam: nmt, fp32", "translate: first sentence"]),
+        (
+            "translate",
+            [
+                "greedy: nmt, torch fp32",
+                "beam: nmt, torch fp32",
+                "translate: first sentence, torch",
+            ],
+        ),
         (
             "prepare",
             ["prepare: 100 pairs", "build-vocab: 1,600 pairs", "a store of 1,000 pairs: opened in"],

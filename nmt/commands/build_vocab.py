@@ -12,12 +12,12 @@ def build_vocab(
     overwrite: options.OverwriteRun = False,
 ) -> None:
     """Build vocabularies and encode the text."""
-    from nmt.config.load import load_config
+    from nmt.config.starting import load_training_config
     from nmt.corpus import stages
     from nmt.files import locked
     from nmt.run_dir import RunDir
 
-    settings = load_config(config, overrides)
+    settings = load_training_config(config, overrides)
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
         stages.claim(settings, overwrite)

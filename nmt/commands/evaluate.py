@@ -16,6 +16,7 @@ from nmt.errors import ConfigError
 if TYPE_CHECKING:
     from nmt.config.schema import Config
     from nmt.evaluate.evaluation import Evaluation
+    from nmt.exchange.engines import Computing
     from nmt.run_dir import RunDir
 
 Source = Annotated[
@@ -94,6 +95,7 @@ def evaluate(
     fail_under: FailUnder = None,
     fail_below_baseline: FailBelowBaseline = False,
     history: History = None,
+    engine: options.Engine = "torch",
     precision: options.Precision = "auto",
     device: options.Device = "auto",
     quiet: Quiet = False,
@@ -102,7 +104,9 @@ def evaluate(
     from nmt.commands import submission
     from nmt.config.load import load_config
     from nmt.evaluate import gate
+    from nmt.exchange.engines import Computing
 
+    computing = Computing(engine, device, precision)
     floors = gate.parse_floors(fail_under or [])
     _refuse_no_baseline(fail_below_baseline, baseline)
     options.check_option("--device", "train.device", device)
@@ -110,7 +114,7 @@ def evaluate(
     search = {"beam_size": beam_size, "typography": typography, "verify": verify}
     asked = options.with_options(overrides, "search", search)
     if hyp is not None:
-        _refuse_beside_hyp(model, output, asked, device, precision)
+        _refuse_beside_hyp(model, output, asked, computing)
     _refuse_files(src, ref, hyp, baseline, output, overwrite, quiet)
     baseline_lines = _lines(baseline)
     if hyp is not None and ref is not None:
@@ -120,7 +124,7 @@ def evaluate(
     else:
         settings, run = _find(config, model, asked, history)
         history = _history(history, settings)
-        submitted = submission.from_model(settings, run, src, ref, device, precision, quiet)
+        submitted = submission.from_model(settings, run, src, ref, computing, quiet)
     refuse_output(output, overwrite)  # it may have appeared meanwhile
     _write(submitted.hypotheses, output)
 
@@ -168,14 +172,14 @@ def _lines(path: Path | None) -> list[str] | None:
 
 
 def _refuse_beside_hyp(
-    model: Path | None, output: Path | None, overrides: list[str], device: str, precision: str
+    model: Path | None, output: Path | None, overrides: list[str], computing: "Computing"
 ) -> None:
     """Raise ConfigError for what says how to translate, where nothing is translated."""
     given = {
         "--model": model is not None,
         "--output": output is not None,
-        "--device": device != "auto",
-        "--precision": precision != "auto",
+        "--device": computing.device != "auto",
+        "--precision": computing.precision != "auto",
     }
     meaningless = [option for option, is_given in given.items() if is_given]
     meaningless += [override for override in overrides if override.startswith("search.")]

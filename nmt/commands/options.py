@@ -88,9 +88,20 @@ Verify = Annotated[
         help="Warn of lost numbers, loops …; retry: first look for a better translation.",
     ),
 ]
+Engine = Annotated[
+    Literal["auto", "torch", "ctranslate2"],
+    typer.Option(
+        metavar="[auto|torch|ctranslate2]",
+        envvar="NMT_ENGINE",
+        help="What computes; ctranslate2 starts faster, and needs nmt[ctranslate2].",
+    ),
+]
 Precision = Annotated[
-    Literal["auto", "fp32", "bf16", "fp16"],
-    typer.Option(metavar="[auto|fp32|bf16|fp16]", help="How exactly to compute."),
+    Literal["auto", "fp32", "bf16", "fp16", "int8"],
+    typer.Option(
+        metavar="[auto|fp32|bf16|fp16|int8]",
+        help="How exactly to compute; int8 with --engine ctranslate2.",
+    ),
 ]
 Device = Annotated[
     str,

@@ -13,13 +13,13 @@ def prepare(
     max_bytes: options.MaxBytes = None,
 ) -> None:
     """Clean the corpora; set dev and test aside."""
-    from nmt.config.load import load_config
+    from nmt.config.starting import load_training_config
     from nmt.corpus import stages
     from nmt.files import locked
     from nmt.run_dir import RunDir
 
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
-    settings = load_config(config, asked)
+    settings = load_training_config(config, asked)
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
         stages.claim(settings, overwrite)

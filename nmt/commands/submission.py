@@ -12,6 +12,7 @@ from nmt.run_dir import RunDir
 if TYPE_CHECKING:
     from nmt.config.schema import Config
     from nmt.evaluate.evaluation import Evaluation
+    from nmt.exchange.engines import Computing
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,7 @@ def from_model(
     run: RunDir,
     src: Path | None,
     ref: Path | None,
-    device: str,
-    precision: str,
+    computing: "Computing",
     quiet: bool,
 ) -> Submission:
     """A trained model's translations of `src`, or of the run's test split; `say` is told which model it is.
@@ -70,12 +70,11 @@ def from_model(
         raise DataError(f"{source}: has no sentences; give others with --src and --ref")
     _refuse_unequal(source, sources, reference, references)
 
-    from nmt.translate.load import load_translator
+    from nmt.exchange.engines import open_translator
     from nmt.translate.windows import shown, windows
 
-    translator = load_translator(
-        settings, run, device, precision, warn, print_nothing if quiet else say
-    )
+    tell = print_nothing if quiet else say
+    translator = open_translator(settings, run, computing, warn, tell)
     hypotheses = []
     for window in shown(windows(sources), is_watched(quiet), total=len(sources)):
         hypotheses += [translation.text for translation in translator.translate(window)]
@@ -83,6 +82,7 @@ def from_model(
         "nmt": __version__,
         "model": str(run.path),
         **_about_checkpoint(translator.checkpoint),
+        "engine": translator.engine.name,
         "search": settings.search.model_dump(mode="json"),
         "source": str(source),
         "reference": str(reference),

@@ -36,11 +36,11 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Train a model, or go on training it."""
-    from nmt.config.load import load_config
+    from nmt.config.starting import load_training_config
 
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
     asked = options.with_options(asked, "train", {"device": device})
-    settings = load_config(config, asked)
+    settings = load_training_config(config, asked)
 
     # torch takes a second to load; a mistake in the settings is told before.
     from nmt.commands.trained_run import remember

@@ -11,7 +11,7 @@ from nmt.commands.streams import warn
 from nmt.errors import ConfigError, ModelError, UserError
 from nmt.files import refuse_special_files
 from nmt.ownership import read_latest, write_latest
-from nmt.run_dir import CHECKPOINT, LATEST, RunDir
+from nmt.run_dir import LATEST, RunDir
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config, SearchConfig
@@ -97,25 +97,17 @@ def _refuse_idle_overrides(overrides: list[str], search: "SearchConfig") -> None
 
 def _locate(model: Path | None, asked: "Config | None") -> RunDir:
     if model is not None:
-        return _run_at(model)
+        return RunDir.at(model)
     if asked is not None:
         return RunDir(Path(asked.run_dir))
     named = os.environ.get("NMT_MODEL")
     if named:
-        return _run_at(Path(named), "$NMT_MODEL")
+        return RunDir.at(Path(named), "$NMT_MODEL")
     try:
-        return _run_at(read_latest(), str(LATEST))
+        return RunDir.at(read_latest(), str(LATEST))
     except OSError:
         fix = "run nmt train, or give --model DIR or $NMT_MODEL"
         raise ModelError(f"no model: no run was trained in this folder; {fix}") from None
-
-
-def _run_at(path: Path, named_by: str = "") -> RunDir:
-    """The run in a folder, or the run of a checkpoint's folder."""
-    if CHECKPOINT.fullmatch(path.name) and path.absolute().parent.name == "checkpoints":
-        path = path if path.parent.name else path.absolute()
-        return RunDir(path.parent.parent, path, named_by)
-    return RunDir(path, named_by=named_by)
 
 
 def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:

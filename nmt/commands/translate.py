@@ -81,6 +81,7 @@ def translate(
     typography: options.Typography = None,
     verify: options.Verify = None,
     batch_tokens: BatchTokens = None,
+    engine: options.Engine = "auto",
     precision: options.Precision = "auto",
     device: options.Device = "auto",
     output: options.OutputFile = None,
@@ -107,10 +108,11 @@ def translate(
     settings, run = find_run(model, config, asked)
     _refuse_several_as_text(output_format, settings.search.n_best)
 
-    from nmt.translate.load import load_translator
+    from nmt.exchange.engines import Computing, open_translator
 
     tell = print_nothing if quiet else say
-    translator = load_translator(settings, run, device, precision, warn, tell)
+    computing = Computing(engine, device, precision)
+    translator = open_translator(settings, run, computing, warn, tell)
     render = Renderer(translator, output_format)
     lines = input_lines(input_file, invalid)
     text = Text(lines, None if is_standard(input_file) else input_file, quiet)

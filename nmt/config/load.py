@@ -20,11 +20,21 @@ def load_config(path: Path | None, overrides: list[str] | None = None) -> Config
 
     Raises ConfigError with every mistake found, one a line, each with its place.
     """
+    return validated(read_settings(path, overrides))
+
+
+def read_settings(path: Path | None, overrides: list[str] | None = None) -> PlacedSettings:
+    """The settings of a file and of the command line, as they were written. Raises ConfigError."""
     if path is None:
         settings = PlacedSettings(values={}, places={}, origin="the command line")
     else:
         settings = read_yaml(path)
     apply_overrides(settings, overrides or [])
+    return settings
+
+
+def validated(settings: PlacedSettings) -> Config:
+    """The configuration that settings make. Raises ConfigError as `load_config` does."""
     try:
         return Config.model_validate(settings.values)
     except ValidationError as error:

@@ -237,6 +237,9 @@ class TrainConfig(Section):
     seed: Count = 1
     device: DeviceName = "auto"
     tensorboard: bool = False
+    start_from: FilePath | None = None
+    new_tokens: Count = 0
+    freeze: Literal["none", "embeddings", "encoder"] = "none"
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -248,6 +251,11 @@ class TrainConfig(Section):
             raise ValueError(
                 f"train.schedule={self.schedule} needs train.warmup of at least 1 update"
             )
+        for key in ("new_tokens", "freeze"):
+            if self.start_from is None and getattr(self, key) not in (0, "none"):
+                raise ValueError(f"train.{key}={getattr(self, key)} needs train.start_from")
+        if self.freeze == "embeddings" and self.new_tokens:
+            raise ValueError("train.freeze=embeddings would leave train.new_tokens untrained")
         return self
 
 

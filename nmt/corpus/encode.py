@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from nmt.config.schema import Config
+from nmt.config.starting import start_run
+from nmt.corpus.inherited import fingerprint_of, inherit_pieces, inherited_vocab
 from nmt.corpus.lines import read_lines
 from nmt.corpus.store import Block, Ids, ParallelCorpus, write_store
 from nmt.corpus.tokenized import Counts, TokenizedText, tokenize
@@ -38,9 +40,7 @@ def build_vocabularies(config: Config, run: RunDir) -> dict[str, Any]:
     """
     _refuse_without_train(config, run)
     run.vocab_report.unlink(missing_ok=True)  # if this is interrupted, nothing is current
-    for group in _groups(config):
-        if config.side(group[0]).tokenizer == "sentencepiece":
-            _train_pieces(config, run, group)
+    _write_pieces(config, run)
     with TemporaryDirectory(dir=run.path, prefix=".tokens.", suffix=PART) as folder:
         text = tokenize(config, run, Path(folder))
         _save_vocabs(config, run, text)
@@ -70,6 +70,9 @@ def vocabularies_are_current(config: Config, run: RunDir) -> bool:
 
 def _fingerprint(config: Config, run: RunDir) -> str:
     settings = [config.src.model_dump(), config.tgt.model_dump(), config.shared_vocab]
+    start = start_run(config)
+    if start is not None:
+        settings += [fingerprint_of(start), config.train.new_tokens]
     made_from = run.prepare_report.read_bytes() if run.prepare_report.exists() else b""
     return hashlib.sha256(json.dumps(settings).encode() + made_from).hexdigest()
 
@@ -89,6 +92,19 @@ def _groups(config: Config) -> list[Group]:
     if config.shared_vocab:
         return [SIDES]
     return [(name,) for name in SIDES]
+
+
+def _write_pieces(config: Config, run: RunDir) -> None:
+    """Write the sentencepiece model of each side that has one."""
+    start = start_run(config)
+    for group in _groups(config):
+        if config.side(group[0]).tokenizer != "sentencepiece":
+            continue
+        if start is None:
+            _train_pieces(config, run, group)
+        else:
+            for name in group:
+                inherit_pieces(config, run, start, name)
 
 
 def _train_pieces(config: Config, run: RunDir, group: Group) -> None:
@@ -115,13 +131,17 @@ def _placeholders(config: Config) -> tuple[str, ...]:
 
 
 def _save_vocabs(config: Config, run: RunDir, text: TokenizedText) -> None:
+    start = start_run(config)
     for group in _groups(config):
         counts: Counts = Counter()
         for name in group:
             counts.update(text.counts("train", name))
         prefix = config.src.prefix if "src" in group else ()
         counts.update(dict.fromkeys(prefix, text.pairs["train"]))
-        vocab = _vocab(config, run, group[0], counts, prefix)
+        if start is None:
+            vocab = _vocab(config, run, group[0], counts, prefix)
+        else:
+            vocab = inherited_vocab(config, run, start, group, counts)
         for name in group:
             vocab.save(run.vocab(name))
 

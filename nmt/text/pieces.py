@@ -2,6 +2,7 @@
 
 import io
 import re
+import struct
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from random import Random
@@ -17,6 +18,14 @@ _LEAST_SEEDS = 320_000  # candidates in the first round
 _SEEDS_PER_PIECE = 10  # with 4, held-out text has 2 % more pieces
 _SPACE = "\u2581"  # how a piece writes a space before it
 _FOR_SMALL: dict[str, Any] = {"character_coverage": 0.9998, "num_threads": 1}
+# The kinds of pieces in a model file.
+_NORMAL = 1
+_USER_DEFINED = 4
+_UNKNOWN_BELOW_LEAST = (
+    10.0  # the score of a character without a piece, below the least score of the pieces
+)
+_MARGIN = 1e-3
+SPACE = "▁"  # how a model writes a space
 
 
 class SentencePiece:
@@ -48,6 +57,60 @@ class SentencePiece:
             if not processor.is_control(i) and not processor.is_unknown(i):
                 pieces.append(processor.id_to_piece(i))
         return pieces
+
+    def normalized(self, text: str) -> str:
+        """Text as the model sees it before it is cut."""
+        return str(self._processor.normalize(text)).removeprefix(SPACE)
+
+    def scores(self) -> dict[str, float]:
+        """The log-probability of every piece."""
+        processor = self._processor
+        return {piece: processor.get_score(processor.piece_to_id(piece)) for piece in self.pieces()}
+
+
+def with_symbols(model: bytes, symbols: Sequence[str]) -> bytes:
+    """A model file in which each of these is a piece of its own, wherever it stands."""
+    return model + b"".join(_piece(symbol, 0.0, _USER_DEFINED) for symbol in symbols)
+
+
+def with_words(model: bytes, words: Sequence[str]) -> bytes:
+    """A model file in which each of these is a piece, a little likelier than what it was cut into so far."""
+    scores = SentencePiece(model).scores()
+    added = [_piece(word, _best_score(word, scores) + _MARGIN, _NORMAL) for word in words]
+    return model + b"".join(added)
+
+
+def _best_score(word: str, scores: dict[str, float]) -> float:
+    """The log-probability of the likeliest way to cut a word into pieces (Viterbi)."""
+    unknown = min(scores.values()) - _UNKNOWN_BELOW_LEAST
+    best = [0.0]  # of the first 0, 1, 2 … characters
+    for end in range(1, len(word) + 1):
+        ways = [best[end - 1] + unknown]
+        for start in range(end):
+            if word[start:end] in scores:
+                ways.append(best[start] + scores[word[start:end]])
+        best.append(max(ways))
+    return best[-1]
+
+
+def _piece(text: str, score: float, kind: int) -> bytes:
+    """One piece as a model file holds it: message 1 of sentencepiece_model.proto, in which 1, 2 and 3 are these.
+
+    Messages of a repeated field may stand anywhere in the file, so they can be put at its end.
+    """
+    data = text.encode()
+    content = b"\x0a" + _varint(len(data)) + data
+    content += b"\x15" + struct.pack("<f", score) + b"\x18" + _varint(kind)
+    return b"\x0a" + _varint(len(content)) + content
+
+
+def _varint(number: int) -> bytes:
+    """A number in protobuf's encoding: seven bits a byte, the lowest first."""
+    result = bytearray()
+    while number > 127:
+        result.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*result, number])
 
 
 def train_sentencepiece(

@@ -17,9 +17,7 @@ from typing import Protocol
 from nmt.errors import ModelError
 from nmt.files import read_bytes
 from nmt.text import jieba_words
-from nmt.text.pieces import SentencePiece
-
-SPACE = "▁"
+from nmt.text.pieces import SPACE, SentencePiece
 
 
 class Tokenizer(Protocol):

@@ -98,6 +98,11 @@ class Vocab:
         """Tokens of ids, spelled words joined, PAD, BOS and EOS left out."""
         return join_spelled(self.tokens[i] for i in ids if i not in (PAD, BOS, EOS))
 
+    def with_tokens(self, tokens: Sequence[str], counts: Sequence[int]) -> "Vocab":
+        """The same vocabulary with more tokens at its end."""
+        first = len(SPECIALS)
+        return Vocab([*self.tokens[first:], *tokens], [*self.counts[first:], *counts])
+
     def fingerprint(self) -> str:
         """A hash of the tokens and their order."""
         return hashlib.sha256("\n".join(self.tokens).encode()).hexdigest()[:16]
@@ -184,6 +189,12 @@ def rank(counts: Counts, min_frequency: int) -> Ranked:
     """Tokens seen at least `min_frequency` times, by falling count, ties in code-point order."""
     frequent = [item for item in counts.items() if item[1] >= min_frequency]
     return sorted(frequent, key=_by_rank)
+
+
+def unlisted(counts: Counts, vocab: Vocab, min_frequency: int) -> list[str]:
+    """The words that a vocabulary does not list, by rank; as in `build_vocab`, numbers are left to spelling."""
+    words = [word for word, _ in rank(counts, min_frequency) if word not in vocab.words]
+    return [word for word in words if not (is_marked(word) or _NUMBER.fullmatch(word))]
 
 
 def _by_rank(item: tuple[str, int]) -> tuple[int, str]:

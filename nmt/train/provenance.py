@@ -22,13 +22,14 @@ from nmt.run_dir import RunDir
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def provenance(config: Config, run: RunDir) -> dict[str, Any]:
-    """Versions, seed, commit; fingerprints of the configuration, the train data and the source code.
+def provenance(config: Config, run: RunDir, lineage: dict[str, Any]) -> dict[str, Any]:
+    """Versions, seed, commit; fingerprints of the configuration, the train data and the source code; the lineage.
 
     The source code may differ from the commit, so it has a fingerprint too.
     """
     settings = dump(config)
     del settings["run_dir"]
+    started_from = {"started_from": lineage} if lineage else {}
     return {
         "nmt": __version__,
         "python": platform.python_version(),
@@ -39,6 +40,7 @@ def provenance(config: Config, run: RunDir) -> dict[str, Any]:
         "data": _fingerprint(run.store("train").iterdir()),
         "source": _fingerprint(_PACKAGE.rglob("*.py")),
         "git": _commit(_PACKAGE.parent / ".git"),
+        **started_from,
     }
 
 

@@ -27,6 +27,7 @@ from nmt.train.reader import Group, Reader
 from nmt.train.reporting import Reporter, doubts, introduction, summary
 from nmt.train.resuming import resume
 from nmt.train.signals import Signals
+from nmt.train.starting import Start, freeze, load_start
 from nmt.train.update import Started, Updater
 from nmt.train.validation import Validator
 
@@ -42,10 +43,12 @@ class Trainer:
         self.src = load_side(config, run, "src")
         self.tgt = load_side(config, run, "tgt")
         fingerprints = (self.src.fingerprint(), self.tgt.fingerprint())
-        self.model = new_model(config, self.src, self.tgt, world)
+        start = load_start(config, run, self.src, self.tgt)
+        self.model = new_model(config, self.src, self.tgt, world, start)
         precision = resolve_precision(config.train.precision, world.device)
         self.updater = Updater(config.train, self.model, precision, world)
-        self.keeper = Keeper(config.train, run, fingerprints, provenance(config, run))
+        origin = provenance(config, run, start.lineage)
+        self.keeper = Keeper(config.train, run, fingerprints, origin)
         # Resume before the data is read: this notices if files have changed.
         self.progress, warnings = resume(self.updater, self.keeper, self.src, self.tgt, world)
         self.reader = Reader(config, run, world, fingerprints)
@@ -62,7 +65,7 @@ class Trainer:
         self.reporter = Reporter(config, self.log, self.progress, world.device)
         self._started: Started | None = None  # the newest update, until its result is looked at
         self.signals = Signals()
-        self._introduce(precision, warnings)
+        self._introduce(precision, warnings, start)
 
     def train(self) -> Progress:
         """Train until updates, minutes or patience are used up, then average.
@@ -89,9 +92,11 @@ class Trainer:
         self.log.close()
         return self.progress
 
-    def _introduce(self, precision: str, warnings: list[str]) -> None:
+    def _introduce(self, precision: str, warnings: list[str], start: Start) -> None:
         about = introduction(self.model, self.reader, self.src, self.tgt, precision, self.world)
         self.log.say(about)
+        if start.weights:
+            self.log.say(start.describe())
         for text in warnings:
             self.log.warn(text)
         is_new = self.progress.update == 0
@@ -220,12 +225,15 @@ class Trainer:
         return message if self.world.leads else ""
 
 
-def new_model(config: Config, src: Side, tgt: Side, world: World) -> Transformer:
+def new_model(config: Config, src: Side, tgt: Side, world: World, start: Start) -> Transformer:
     """The model before its first update, the same on every rank."""
     torch.manual_seed(config.train.seed)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     initialise(model)
     put_vectors(model, config.model, src.vocab, tgt.vocab)
+    if start.folder is not None:
+        checkpoint.put_weights(model, start.weights, start.folder)
+    freeze(model, config.train.freeze)
     with within_memory("the model", "make it smaller"):
         model.to(world.device)
     world.share(list(checkpoint.parameters_of(model).values()))

@@ -22,6 +22,7 @@ from nmt.run_dir import RunDir
 from nmt.text.side import Side
 from nmt.train.loss import cross_entropy, logits_of
 from nmt.train.splitting import Splitter
+from nmt.translate.decoder import Decoder
 from nmt.translate.translator import Translator
 
 EXAMPLES = 3
@@ -67,10 +68,9 @@ class Validator:
     def measure(self, model: Transformer) -> tuple[dict[str, float], list[str]]:
         """Scores `loss`, `bleu` and `chrf`, and the translations that were scored."""
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
+        decoder = Decoder(model, self.src, self.tgt, self.precision, self.warn)
         taught = self.config.prepare.augment
-        translator = Translator(
-            model, self.src, self.tgt, search, self.precision, taught, self.warn
-        )
+        translator = Translator(decoder, self.src, self.tgt, search, taught)
         translations = [translation.text for translation in translator.translate(self.sources)]
         scores = {"loss": self.loss(model)}
         scores.update(values(translations, self.references, ("bleu", "chrf")))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from nmt.text.side import Side
 from nmt.text.spans import Masked
-from nmt.translate.search import NBest
+from nmt.translate.engine import NBest
 from nmt.translate.translation import Candidate
 
 

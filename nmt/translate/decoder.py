@@ -3,7 +3,7 @@
 Shapes: B sentences, S source positions, N rows, P placeholders, L target positions.
 """
 
-import math
+import hashlib
 import secrets
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,15 +25,11 @@ from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side
 from nmt.text.vocab import BOS, PAD, UNK
-from nmt.translate.open_sentences import BATCH_MULTIPLE
+from nmt.translate.batches import batches_of, longest_target, padded_width
+from nmt.translate.engine import NBest
 from nmt.translate.sampling import uniforms
-from nmt.translate.search import SEARCHES, NBest, sample
+from nmt.translate.search import SEARCHES, sample
 from nmt.translate.stepper import ModelStepper, PendingPlaceholders
-
-# Positions. On a CPU a new shape costs more time than a little padding.
-_WIDTH_MULTIPLE = 4
-# Source tokens. A batch is not made smaller than this only to give another thread work.
-_WORTH_A_THREAD = 500
 
 
 class Source(NamedTuple):
@@ -44,7 +40,7 @@ class Source(NamedTuple):
 
 
 class Decoder:
-    """A model, and what search has to know about its two vocabularies."""
+    """The engine on torch: a model, and what search has to know about its two vocabularies."""
 
     def __init__(
         self,
@@ -55,9 +51,9 @@ class Decoder:
         warn: Say = print_nothing,
     ) -> None:
         """`warn` is told once if a batch does not fit in memory."""
+        self.name = f"torch {precision}"
         self.model = _cast(model, dtype_of(precision))
         self.device = next(model.parameters()).device
-        # Whether both vocabularies have placeholders for protected spans.
         self.protects = bool(src.vocab.placeholders and tgt.vocab.placeholders)
         self._src_placeholders = src.vocab.placeholders if self.protects else []
         self._tgt_placeholders = tgt.vocab.placeholders if self.protects else []
@@ -70,6 +66,13 @@ class Decoder:
     def longest(self) -> int:
         """The most tokens of a sentence: EOS takes a position on the source side, BOS on the target side."""
         return self.model.config.max_length - 1
+
+    def fingerprint(self) -> str:
+        """A hash of the weights and their precision."""
+        digest = hashlib.sha256(str(self.model.dtype).encode())
+        for parameter in self.model.parameters():
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        return digest.hexdigest()
 
     def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
         """Translate sentences, each without EOS and of at most `longest` tokens; in order.
@@ -94,7 +97,7 @@ class Decoder:
         """What search finds for each source, in order."""
         threads = torch.get_num_threads() if self.device.type == "cpu" else 1
         lengths = [len(source.ids) for source in sources]
-        batches = _batches(lengths, search.batch_tokens, threads)
+        batches = batches_of(lengths, search.batch_tokens, threads)
         of_batches = [[sources[i] for i in batch] for batch in batches]
         results = self._search_each(of_batches, search, threads)
 
@@ -155,7 +158,7 @@ class Decoder:
     @torch.inference_mode()
     def _search(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
         """Search one batch."""
-        of_each = [self._limit(len(source.ids), search) for source in sources]
+        of_each = [longest_target(len(source.ids), self.longest, search) for source in sources]
         limits = torch.tensor(of_each).to(self.device)  # [B]
         beams = _beams(search)
         stepper = self._stepper([source.ids for source in sources], limits, beams)
@@ -165,14 +168,9 @@ class Decoder:
         numbers = [uniforms(search.seed, *source, max(of_each) + 1) for source in sources]
         return sample(stepper, limits, search, torch.from_numpy(np.stack(numbers)).to(self.device))
 
-    def _limit(self, source_tokens: int, search: SearchConfig) -> int:
-        """The most tokens of a translation. The 10 let a short source have a long one."""
-        by_ratio = int(source_tokens * search.max_ratio) + 10
-        return min(by_ratio, self.longest, search.max_length or self.longest)
-
     def _stepper(self, sources: list[list[int]], limits: Tensor, beams: int) -> ModelStepper:
         """A stepper that writes the placeholders of each source, and no others."""
-        width = min(_width(max(map(len, sources))), self.model.config.max_length)
+        width = min(padded_width(max(map(len, sources))), self.model.config.max_length)
         src = pad(sources, width).to(self.device)  # [B,S]
         self.model.eval()
         cache = self.model.encode(src)
@@ -223,29 +221,7 @@ def _beams(search: SearchConfig) -> int:
 
 def _positions(sources: list[Source], search: SearchConfig) -> int:
     """Source positions of all beams of these sentences, the longest first."""
-    return len(sources) * _width(len(sources[0].ids)) * _beams(search)
-
-
-def _batches(lengths: Sequence[int], batch_tokens: int, threads: int) -> list[list[int]]:
-    """Group indices, longest first: a batch too large for the memory fails at once and not at the end."""
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    tokens_per_thread = sum(lengths) // threads
-    capacity = min(batch_tokens, max(tokens_per_thread, _WORTH_A_THREAD))  # source tokens
-    batches = []
-    start = 0
-    while start < len(order):
-        longest = lengths[order[start]]
-        size = max(1, capacity // _width(longest))
-        if size > BATCH_MULTIPLE:
-            size -= size % BATCH_MULTIPLE
-        batches.append(order[start : start + size])
-        start += size
-    return batches
-
-
-def _width(tokens: int) -> int:
-    """The positions that a source of this many tokens and EOS is padded to."""
-    return math.ceil((tokens + 1) / _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
+    return len(sources) * padded_width(len(sources[0].ids)) * _beams(search)
 
 
 def _cast(model: Transformer, dtype: torch.dtype) -> Transformer:

@@ -13,6 +13,7 @@ from nmt.model.device import keep_kernels, open_device, resolve_precision, withi
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import Side, load_side
+from nmt.translate.decoder import Decoder
 from nmt.translate.translator import Translator
 
 # A training may replace the checkpoint that is being read: how often another is tried, and after how many seconds.
@@ -35,7 +36,7 @@ def load_translator(
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
     keep_kernels(_KERNELS)
-    folder, meta, weights = _load(run, warn)
+    folder, meta, weights = load_checkpoint(run, warn)
     src = load_side(config, run, "src")
     tgt = load_side(config, run, "tgt")
     check_fits(folder, meta, src, tgt)
@@ -47,9 +48,9 @@ def load_translator(
     checkpoint.refuse_misfits(shapes, weights, folder)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     checkpoint.copy_weights(model, weights)
-    taught = config.prepare.augment
     with within_memory(f"the model of {folder}", "take another device"):
-        translator = Translator(model.to(where), src, tgt, config.search, resolved, taught, warn)
+        decoder = Decoder(model.to(where), src, tgt, resolved, warn)
+    translator = Translator(decoder, src, tgt, config.search, config.prepare.augment)
     translator.checkpoint = folder
     say(f"nmt: model {folder}{run.named_by}, {resolved} on {where}")
     return translator
@@ -62,8 +63,8 @@ class _Replaced(Exception):
     """A training at work has replaced or deleted what was being read."""
 
 
-def _load(run: RunDir, warn: Say) -> Loaded:
-    """The checkpoint to use: its folder, what it says about itself, its weights."""
+def load_checkpoint(run: RunDir, warn: Say = print_nothing) -> Loaded:
+    """The checkpoint of a run to use: its folder, what it says about itself, its weights. Raises ModelError."""
     for _ in range(_TRIES):
         try:
             return _load_asked(run.checkpoint) if run.checkpoint else _load_best(run, warn)

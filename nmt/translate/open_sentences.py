@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 
 from nmt.corpus.batching import copied_to
-
-# Sentences. On a CPU a new shape costs more time than a few rows that nobody needs.
-BATCH_MULTIPLE = 8
+from nmt.translate.batches import BATCH_MULTIPLE
 
 
 class OpenSentences:

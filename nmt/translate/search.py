@@ -18,6 +18,7 @@ from torch import Tensor
 
 from nmt.config.schema import SearchConfig
 from nmt.text.vocab import BOS, EOS
+from nmt.translate.engine import Hypothesis, NBest, length_penalty
 from nmt.translate.open_sentences import OpenSentences, to_device
 from nmt.translate.sampling import draw
 from nmt.translate.top_tokens import TopTokens, top_tokens
@@ -39,23 +40,8 @@ class Stepper(Protocol):
         """Continue with these rows [N'] in this order: K rows of a sentence, or none of it."""
 
 
-@dataclass(frozen=True)
-class Hypothesis:
-    """A target sequence."""
-
-    ids: list[int]  # without EOS
-    log_prob: float  # with EOS
-    score: float  # after the length penalty
-
-
-NBest = list[Hypothesis]  # of one sentence, best first
 # Logits [N,V], the sentence of each row [N] and the length with this token → a token for each row (C = 1).
 Choose = Callable[[Tensor, Tensor, int], TopTokens]
-
-
-def length_penalty(length: float, alpha: float) -> float:
-    """What a log-probability is divided by (Wu et al., 2016, equation 14); `length` counts EOS."""
-    return ((5.0 + length) / 6.0) ** alpha
 
 
 def greedy(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:

@@ -10,21 +10,15 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-import torch
-
 from nmt.checks.faults import Fault, faults, mangled, repetition
 from nmt.config.schema import AugmentConfig, SearchConfig
-from nmt.errors import Say, print_nothing
-from nmt.model.device import Precision
-from nmt.model.transformer import Transformer
 from nmt.text.normalize import normalize
 from nmt.text.side import Side
 from nmt.text.spans import Masked
 from nmt.text.typography import repair
 from nmt.translate.candidates import candidates_of
-from nmt.translate.decoder import Decoder
+from nmt.translate.engine import Engine, NBest
 from nmt.translate.retries import Attempt, attempts, mask_nothing, mask_spans
-from nmt.translate.search import NBest
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate, Translation
 
@@ -33,7 +27,7 @@ _LONGEST_TOKEN = 64
 
 
 class Translator:
-    """A model with its two sides and a way of searching.
+    """An engine with its two sides and a way of searching.
 
     `taught` are the variants of pairs that the model was trained with: they decide what can be
     tried again.
@@ -43,34 +37,28 @@ class Translator:
 
     def __init__(
         self,
-        model: Transformer,
+        engine: Engine,
         src: Side,
         tgt: Side,
         search: SearchConfig,
-        precision: Precision,
         taught: AugmentConfig,
-        warn: Say = print_nothing,
     ) -> None:
-        self.decoder = Decoder(model, src, tgt, precision, warn)
+        self.engine = engine
         self.src = src
         self.tgt = tgt
         self.search = search
-        self._attempts = attempts(self.decoder.protects, taught)
-        self._mask = mask_spans if self.decoder.protects else mask_nothing
+        self._attempts = attempts(self.engine.protects, taught)
+        self._mask = mask_spans if self.engine.protects else mask_nothing
 
     def fingerprint(self) -> str:
-        """A hash of weights, vocabularies and search. Translators with the same hash translate alike."""
-        model = self.decoder.model
-        settings = [
+        """A hash of engine, vocabularies and search. Translators with the same hash translate alike."""
+        deciding = [
             self.search.model_dump_json(),
             self.src.fingerprint(),
             self.tgt.fingerprint(),
-            str(model.dtype),
+            self.engine.fingerprint(),
         ]
-        digest = hashlib.sha256("\n".join(settings).encode())
-        for parameter in model.parameters():
-            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
-        return digest.hexdigest()
+        return hashlib.sha256("\n".join(deciding).encode()).hexdigest()
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
         """Translate lines, sorted by length within; the order out is the order in.
@@ -94,7 +82,7 @@ class Translator:
         encoded = []
         for parts in parts_of_lines:
             encoded += [self.src.encode(part) for part in parts]
-        decoded = iter(self.decoder.decode(encoded, search))
+        decoded = iter(self.engine.decode(encoded, search))
 
         found = []
         for source, parts in zip(sources, parts_of_lines, strict=True):
@@ -107,7 +95,7 @@ class Translator:
         text = normalize(line, self.src.language)
         if not any(map(str.isalpha, text)):
             return []
-        longest = self.decoder.longest
+        longest = self.engine.longest
 
         def fits(part: str) -> bool:
             return len(part) <= _LONGEST_TOKEN * longest and len(self.src.encode(part)) <= longest
@@ -183,7 +171,7 @@ class Translator:
     def _translation(self, line: str, candidates: list[Candidate]) -> Translation:
         found = self._faults(line, candidates[0]) if candidates else []
         verified = self.search.verify != "off"
-        return Translation(line, tuple(candidates), tuple(found), verified)
+        return Translation(line, tuple(candidates[: self.search.n_best]), tuple(found), verified)
 
     def _faults(self, line: str, best: Candidate) -> list[Fault]:
         """The faults that are reported."""

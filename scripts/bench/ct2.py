@@ -2,12 +2,9 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
 
-import numpy as np
-from torch import Tensor, nn
-
-from nmt.model.transformer import DecoderLayer, EncoderLayer, SelfAttention, Transformer
+from nmt.exchange.ctranslate2 import convert
+from nmt.model.transformer import Transformer
 from nmt.text.vocab import SPECIALS
 
 BATCHES = {"greedy": (64, 256), "beam": (32, 128)}  # sentences; what was best for it is among these
@@ -23,97 +20,11 @@ def installed() -> bool:
 
 
 def export(model: Transformer, folder: Path) -> None:
-    """Write a model (pre-norm, relu, sinusoidal positions) as CTranslate2 reads it; its tokens are ids in digits.
-
-    Raises ValueError for a model of another kind.
-    """
-    from ctranslate2 import specs
-
-    config = model.config
-    kind = (config.norm, config.activation, config.scale)
-    if kind != ("pre", "relu", "embedding"):
-        raise ValueError(f"a model with {', '.join(kind)} cannot be compared with CTranslate2")
-    spec = specs.TransformerSpec.from_config(
-        (config.encoder_layers, config.decoder_layers),
-        config.heads,
-        pre_norm=True,
-        activation=specs.Activation.RELU,
-    )
-    _put_encoder(spec.encoder, model)
-    _put_decoder(spec.decoder, model)
-    _save(
-        spec, len(model.src_embedding.tokens.weight), len(model.tgt_embedding.tokens.weight), folder
-    )
-
-
-def _put_encoder(theirs: Any, model: Transformer) -> None:
-    _put_embedding(theirs, theirs.embeddings[0], model.src_embedding)
-    layers = cast(list[EncoderLayer], model.encoder)
-    for their_layer, layer in zip(theirs.layer, layers, strict=True):
-        _put_layer(their_layer, layer)
-    _put_norm(theirs.layer_norm, model.encoder_norm)
-
-
-def _put_decoder(theirs: Any, model: Transformer) -> None:
-    _put_embedding(theirs, theirs.embeddings, model.tgt_embedding)
-    layers = cast(list[DecoderLayer], model.decoder)
-    for their_layer, layer in zip(theirs.layer, layers, strict=True):
-        _put_layer(their_layer, layer)
-        _put_norm(their_layer.attention.layer_norm, layer.cross_residual.norm)
-        _put_linear(their_layer.attention.linear[0], layer.cross.q)
-        _put_linear(their_layer.attention.linear[1], layer.cross.kv)
-        _put_linear(their_layer.attention.linear[2], layer.cross.out)
-    _put_norm(theirs.layer_norm, model.decoder_norm)
-    _put_linear(theirs.projection, model.output)
-
-
-def _put_layer(theirs: Any, ours: EncoderLayer | DecoderLayer) -> None:
-    """What the layers of encoder and decoder have in common."""
-    attention: SelfAttention = ours.attention
-    _put_norm(theirs.self_attention.layer_norm, ours.attention_residual.norm)
-    _put_linear(theirs.self_attention.linear[0], attention.qkv)
-    _put_linear(theirs.self_attention.linear[1], attention.out)
-    _put_norm(theirs.ffn.layer_norm, ours.feed_forward_residual.norm)
-    _put_linear(theirs.ffn.linear_0, ours.feed_forward.inner)
-    _put_linear(theirs.ffn.linear_1, ours.feed_forward.out)
-
-
-def _put_embedding(side: Any, table: Any, ours: Any) -> None:
-    table.weight = _values(ours.tokens.weight)
-    side.scale_embeddings = True
-    side.position_encodings.encodings = _values(ours.positions)
-
-
-def _put_norm(theirs: Any, ours: Any) -> None:
-    theirs.gamma = _values(ours.weight)
-    theirs.beta = _values(ours.bias)
-
-
-def _put_linear(theirs: Any, ours: nn.Linear) -> None:
-    theirs.weight = _values(ours.weight)
-    if ours.bias is None:
-        theirs.bias = np.zeros(len(ours.weight), np.float32)
-    else:
-        theirs.bias = _values(ours.bias)
-
-
-def _values(tensor: Tensor) -> Any:
-    return tensor.detach().float().cpu().numpy()
-
-
-def _save(spec: Any, src_tokens: int, tgt_tokens: int, folder: Path) -> None:
-    _, unk, bos, eos = SPECIALS
-    spec.config.add_source_eos = True
-    spec.config.unk_token = unk
-    spec.config.bos_token = bos
-    spec.config.eos_token = eos
-    spec.config.decoder_start_token = bos
-    spec.register_source_vocabulary(_ids_as_tokens(src_tokens))
-    spec.register_target_vocabulary(_ids_as_tokens(tgt_tokens))
-    spec.validate()
-    spec.optimize()
+    """Write a model as CTranslate2 reads it; its tokens are ids in digits. Raises ModelError if it cannot run it."""
     folder.mkdir()
-    spec.save(str(folder))
+    src_tokens = _ids_as_tokens(len(model.src_embedding.tokens.weight))
+    tgt_tokens = _ids_as_tokens(model.tgt_tokens)
+    convert(model, src_tokens, tgt_tokens, folder)
 
 
 def _ids_as_tokens(count: int) -> list[str]:

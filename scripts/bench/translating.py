@@ -1,5 +1,6 @@
 """Decoding: the same sentences and weights, nmt and CTranslate2 in turns."""
 
+import os
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import cast
 
 import torch
 
@@ -27,13 +29,15 @@ from nmt.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.corpus.lines import read_lines
+from nmt.errors import print_nothing
+from nmt.exchange.engines import Computing, open_translator
 from nmt.files import write_text
 from nmt.model.device import resolve_precision
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import load_side
-from nmt.translate.load import load_translator
+from nmt.translate.decoder import Decoder
 from nmt.translate.translator import Translator
 
 _RANDOM_LIMIT = 10  # tokens out: random weights would go on for ever
@@ -43,6 +47,7 @@ _BATCH_TOKENS = {"greedy": (2048, 8192), "beam": (512, 2048)}
 
 def measure(settings: Settings, folder: Path) -> list[Figure]:
     """Sentences and tokens a second, greedy and beam 5, memory, and how long the first sentence takes."""
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")  # of conversions
     run, lines = _run(settings, folder)
     figures: list[Figure] = []
     for method in _BATCH_TOKENS:
@@ -103,13 +108,16 @@ def _of_method(
     method: str, settings: Settings, run: RunDir, lines: list[str], folder: Path
 ) -> list[Figure]:
     systems: dict[str, System] = {}
-    for precision in dict.fromkeys((resolve_precision("auto", settings.device), "fp32")):
+    has_ct2 = ct2.installed() and settings.device.type == "cpu"
+    for computing in _computings(settings, has_ct2):
         for batch_tokens in _BATCH_TOKENS[method]:
-            translator = _translator(run, settings, method, precision, batch_tokens)
+            translator = _translator(run, computing, method, batch_tokens)
             sources = [translator.src.encode(line) for line in lines]
-            systems[f"nmt, {precision}, {batch_tokens}"] = _ours(translator, sources)
-    if ct2.installed() and settings.device.type == "cpu":
-        systems |= _ct2_systems(method, translator, sources, folder)  # the last one's is in fp32
+            name = f"nmt, {translator.engine.name}, {batch_tokens}"
+            systems[name] = _ours(translator, sources)
+    if has_ct2:
+        weights = _translator(run, Computing("torch", "cpu", "fp32"), method, 1)
+        systems |= _ct2_systems(method, weights, sources, folder)
     works = {name: system.work for name, system in systems.items()}
     rates = in_turns(works, settings.rounds, settings.device)
     tokens = {name: system.tokens for name, system in systems.items()}
@@ -118,21 +126,29 @@ def _of_method(
     return [*_figures(method, rates, tokens, len(lines)), memory]
 
 
-def _translator(
-    run: RunDir, settings: Settings, method: str, precision: str, batch_tokens: int
-) -> Translator:
+def _computings(settings: Settings, has_ct2: bool) -> list[Computing]:
+    """Each of our engines, in each precision."""
+    device = str(settings.device)
+    usual = resolve_precision("auto", settings.device)
+    found = [Computing("torch", device, name) for name in dict.fromkeys((usual, "fp32"))]
+    if has_ct2:
+        found += [Computing("ctranslate2", device, name) for name in ("int8", "fp32")]
+    return found
+
+
+def _translator(run: RunDir, computing: Computing, method: str, batch_tokens: int) -> Translator:
     overrides = [
         f"search.method={method}",
         "search.beam_size=5",
         f"search.batch_tokens={batch_tokens}",
     ]
     config = load_config(run.config, overrides)
-    return load_translator(config, run, str(settings.device), precision)
+    return open_translator(config, run, computing, print_nothing, print_nothing)
 
 
 def _ours(translator: Translator, sources: list[list[int]]) -> System:
     def translate() -> list[list[int]]:
-        found = translator.decoder.decode(sources, translator.search)
+        found = translator.engine.decode(sources, translator.search)
         return [n_best[0].ids for n_best in found]
 
     return System(translate)
@@ -142,7 +158,7 @@ def _ct2_systems(
     method: str, translator: Translator, sources: list[list[int]], folder: Path
 ) -> dict[str, System]:
     """CTranslate2 with the weights of a translator in fp32, at each precision and batch size."""
-    model = translator.decoder.model
+    model = cast(Decoder, translator.engine).model
     ct2.export(model, folder)
     limit = translator.search.max_length or model.config.max_length
     systems = {}
@@ -172,7 +188,7 @@ def _figures(method: str, rates: Rates, tokens: dict[str, int], sentences: int) 
 
 def _beside_ct2(system: str, best: dict[str, str], rates: Rates) -> tuple[float | None, str]:
     """The ratio of one of our systems to CTranslate2, and the latter's name; None and "" if there is none."""
-    kind = "float32" if system.endswith("fp32") else "int8"
+    kind = "float32" if system.endswith(("fp32", "float32")) else "int8"
     yardstick = f"CTranslate2, {kind}"
     if not system.startswith("nmt") or yardstick not in best:
         return None, ""
@@ -182,11 +198,20 @@ def _beside_ct2(system: str, best: dict[str, str], rates: Rates) -> tuple[float 
 def _first_sentence(settings: Settings, run: RunDir, line: str) -> list[Figure]:
     """Wall time of a process that translates one line, and of one that only imports torch."""
     device = str(settings.device)
-    nmt = [sys.executable, "-m", "nmt"]
+    nmt = [sys.executable, "-m", "nmt", "translate", "--model", str(run.path), "--device", device]
     commands = {
-        "first sentence": [*nmt, "translate", "--model", str(run.path), "--device", device],
+        "first sentence, torch": [*nmt, "--engine", "torch"],
         "import torch": [sys.executable, "-c", "import torch"],
     }
+    if ct2.installed() and device == "cpu":
+        commands["first sentence, ctranslate2"] = [*nmt, "--engine", "ctranslate2"]
+        subprocess.run(  # the first one converts the model
+            commands["first sentence, ctranslate2"],
+            input="",
+            capture_output=True,
+            check=True,
+            text=True,
+        )
     times: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(settings.rounds):
         for name, command in commands.items():
@@ -198,7 +223,8 @@ def _first_sentence(settings: Settings, run: RunDir, line: str) -> list[Figure]:
 
 def _peak(settings: Settings, run: RunDir, method: str, lines: list[str]) -> float:
     """Peak memory in MB of a process that only translates."""
-    translator = _translator(run, settings, method, "auto", max(_BATCH_TOKENS[method]))
+    computing = Computing("torch", str(settings.device), "auto")
+    translator = _translator(run, computing, method, max(_BATCH_TOKENS[method]))
     sources = [translator.src.encode(line) for line in lines]
-    translator.decoder.decode(sources, translator.search)
+    translator.engine.decode(sources, translator.search)
     return peak_memory()

@@ -13,7 +13,7 @@ from texts import LINES, NASTY
 from nmt.errors import ConfigError, ModelError
 from nmt.text import pieces as pieces_module
 from nmt.text.normalize import normalize
-from nmt.text.pieces import SentencePiece, train_sentencepiece
+from nmt.text.pieces import SentencePiece, train_sentencepiece, with_symbols, with_words
 from nmt.text.tokenizers import load_tokenizer
 
 
@@ -108,3 +108,31 @@ def test_what_is_no_sentencepiece_model_is_refused(data: bytes) -> None:
         path.write_bytes(data)
         with pytest.raises(ModelError, match=r"pieces\.model: not a sentencepiece model"):
             load_tokenizer("sentencepiece", path)
+
+
+# --- pieces added to a model ---
+
+
+def test_added_symbols_are_pieces_wherever_they_stand() -> None:
+    model = train_sentencepiece(LINES * 3, 400)
+    before, after = SentencePiece(model), SentencePiece(with_symbols(model, ["\ue010", "\ue011"]))
+    assert after.pieces() == [*before.pieces(), "\ue010", "\ue011"]
+    assert {"\ue010", "\ue011"} < set(after.encode("tea\ue010s and \ue011."))
+    assert after.decode(after.encode("tea\ue010s and \ue011.")) == "tea\ue010s and \ue011."
+
+
+def test_added_words_are_taken_whole_and_change_nothing_else() -> None:
+    model = train_sentencepiece(LINES * 3, 400)
+    before, after = SentencePiece(model), SentencePiece(with_words(model, ["▁zyxwvut", "库贝"]))
+    assert len(before.encode("zyxwvut")) > 2
+    assert after.encode("zyxwvut") == ["▁zyxwvut"]
+    assert after.encode("zyxwvuts")[0] == "▁zyxwvut"
+    assert "库贝" in after.encode("用库贝来")
+    for line in LINES:
+        assert after.encode(line) == before.encode(line)
+
+
+def test_a_long_piece_keeps_its_length_in_the_model_file() -> None:
+    model = train_sentencepiece(LINES * 3, 400)
+    word = "库" * 100  # 300 bytes: a length of two bytes
+    assert SentencePiece(with_words(model, [word])).pieces()[-1] == word

@@ -10,6 +10,7 @@ from nmt.text.side import Side
 from nmt.text.spans import PLACEHOLDERS
 from nmt.text.tokenizers import Char, Plain
 from nmt.text.vocab import EOS, PAD, Vocab
+from nmt.translate.decoder import Decoder
 from nmt.translate.translator import Translator
 
 HAN = "天地玄黄宇宙洪荒ab，。！▁"
@@ -103,7 +104,8 @@ def translator(
     **config: object,
 ) -> Translator:
     search = SearchConfig.model_validate(config)
-    return Translator(model, src, tgt, search, precision, taught)  # type: ignore[arg-type]
+    engine = Decoder(model, src, tgt, precision)  # type: ignore[arg-type]
+    return Translator(engine, src, tgt, search, taught)
 
 
 def echo(of: Side, max_length: int, **config: object) -> Translator:

@@ -12,7 +12,7 @@ from nmt.config.schema import SearchConfig
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.translate.decoder import Decoder
-from nmt.translate.search import NBest
+from nmt.translate.engine import NBest
 
 SOURCES = [[4 + (number * 7 + i) % 12 for i in range(1 + number % 9)] for number in range(30)]
 NO_MEMORY = [

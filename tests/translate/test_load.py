@@ -14,6 +14,7 @@ from nmt.model.transformer import Transformer
 from nmt.ownership import write_latest
 from nmt.run_dir import RunDir
 from nmt.text.side import load_side
+from nmt.translate.decoder import Decoder
 from nmt.translate.load import load_translator
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator
@@ -52,7 +53,9 @@ def test_the_model_loaded_is_the_best_else_the_last(
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     (first, one), (_, two) = (keep(run, corpus, update) for update in (1, 2))
     by_one, by_two = (
-        Translator(model, src, tgt, config.search, "fp32", config.prepare.augment).translate(LINES)
+        Translator(
+            Decoder(model, src, tgt, "fp32"), src, tgt, config.search, config.prepare.augment
+        ).translate(LINES)
         for model in (one, two)
     )
     assert by_one != by_two

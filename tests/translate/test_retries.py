@@ -10,7 +10,7 @@ from nmt.checks.faults import Fault
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.text.vocab import EOS
 from nmt.translate.decoder import Decoder
-from nmt.translate.search import NBest
+from nmt.translate.engine import NBest
 
 
 def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
@@ -94,13 +94,13 @@ def test_retrying_hides_spans_then_numbers_if_it_was_taught_to_then_nothing(
     )
     model = Echo(60, len(PROTECTING.vocab))
     retrying = translator(model, PROTECTING, PROTECTING, taught=taught, verify="retry")
-    decode, hidden = retrying.decoder.decode, []
+    decode, hidden = retrying.engine.decode, []
 
     def watched(sentences: list[list[int]], search: SearchConfig) -> list[NBest]:
         hidden.extend(sum(i in PROTECTING.vocab.placeholders for i in ids) for ids in sentences)
         return decode(sentences, search)
 
-    monkeypatch.setattr(retrying.decoder, "decode", watched)
+    monkeypatch.setattr(retrying.engine, "decode", watched)
     retrying.translate(["天 v1.2 地 42 黄"])
     assert hidden == expected
 

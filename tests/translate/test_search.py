@@ -20,7 +20,8 @@ from nmt.corpus.batching import pad
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK
-from nmt.translate.search import SEARCHES, Hypothesis, NBest, Stepper, sample
+from nmt.translate.engine import Hypothesis, NBest
+from nmt.translate.search import SEARCHES, Stepper, sample
 from nmt.translate.stepper import ModelStepper
 
 Prefix = tuple[int, ...]

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from nmt.config.schema import SearchConfig
 from nmt.text.vocab import EOS
-from nmt.translate.search import SEARCHES, NBest
+from nmt.translate.engine import NBest
+from nmt.translate.search import SEARCHES
 from nmt.translate.stepper import PendingPlaceholders
 
 WORD, PLACEHOLDER, OTHER = 5, 6, 7

@@ -27,6 +27,7 @@ from nmt.model.transformer import Transformer
 from nmt.text.normalize import normalize
 from nmt.text.spans import find
 from nmt.text.vocab import EOS
+from nmt.translate.decoder import Decoder
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Translation
 
@@ -203,7 +204,7 @@ def test_translating_is_done_in_the_precision(precision: str, dtype: torch.dtype
     )
     model = Transformer(config, len(ENGLISH.vocab), len(CHINESE.vocab))
     initialise(model)
-    ours = translator(model, ENGLISH, CHINESE, precision).decoder.model
+    ours = Decoder(model, ENGLISH, CHINESE, precision).model
     assert {parameter.dtype for parameter in ours.parameters()} == {dtype}
     assert (ours.output.weight is ours.tgt_embedding.tokens.weight) == (tie == "target")
     cache = ours.eval().encode(torch.tensor([[4, 3]]))

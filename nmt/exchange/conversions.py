@@ -1,0 +1,113 @@
+"""Models converted for CTranslate2, kept in the user's cache: converted once, found again without torch.
+
+Each is a folder named by a hash of all that it was made from, so that it is never out of date. The cache lies outside
+the runs: a run may be read-only, and what comes with one from elsewhere is not given to a library that trusts files.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+
+from nmt import checkpoint
+from nmt.config.schema import Config
+from nmt.errors import ModelError, Say
+from nmt.exchange.ctranslate2 import convert
+from nmt.exchange.tokens import unique_tokens
+from nmt.files import remove, replacing
+from nmt.run_dir import RunDir
+from nmt.text.side import Side
+from nmt.text.vocab import BOS, PAD, UNK
+
+if TYPE_CHECKING:
+    from nmt.translate.decoder import Decoder
+
+Numbers = Literal["int8", "float32"]
+_KEPT = 8  # the conversions used last
+_NAME = 32  # characters of a folder's name
+_FORMAT = 1  # of what is made; raised when the same model gives another folder
+
+
+class Conversion(NamedTuple):
+    """A converted checkpoint, and the folder that CTranslate2 loads."""
+
+    checkpoint: Path
+    folder: Path
+
+
+def converted(
+    config: Config, run: RunDir, src: Side, tgt: Side, numbers: Numbers, warn: Say
+) -> Conversion:
+    """The conversion of the checkpoint that `run` names, or of its best; made with torch if it is not in the cache.
+
+    Raises ModelError if there is no checkpoint, or if CTranslate2 has no place for the model.
+    """
+    found = _cached(config, run, src, tgt, numbers)
+    if found is not None:
+        return found
+    from nmt.translate.load import load_translator
+
+    translator = load_translator(config, run, "cpu", "fp32", warn)
+    model = cast("Decoder", translator.engine).model
+    assert translator.checkpoint is not None  # noqa: S101 - it was loaded from one
+    folder = _place(translator.checkpoint, config, src, tgt, numbers)
+    with replacing(folder) as part:
+        part.mkdir()
+        convert(model, *unique_tokens(src.vocab, tgt.vocab), part, numbers, _forbidden(tgt))
+    _prune(folder.parent)
+    return Conversion(translator.checkpoint, folder)
+
+
+def _cached(
+    config: Config, run: RunDir, src: Side, tgt: Side, numbers: Numbers
+) -> Conversion | None:
+    chosen = run.checkpoint or checkpoint.best(run)
+    if chosen is None:
+        return None
+    try:
+        folder = _place(chosen, config, src, tgt, numbers)
+    except ModelError:
+        return None  # whoever loads the checkpoint says what is wrong with it
+    if not folder.is_dir():
+        return None
+    os.utime(folder)  # it is used
+    return Conversion(chosen, folder)
+
+
+def _place(chosen: Path, config: Config, src: Side, tgt: Side, numbers: Numbers) -> Path:
+    """Where the conversion of a checkpoint is, or will be."""
+    made_from = [
+        _FORMAT,
+        checkpoint.weights_hash(chosen),
+        config.model.model_dump(mode="json"),
+        src.fingerprint(),
+        tgt.fingerprint(),
+        _forbidden(tgt),
+        numbers,
+    ]
+    return _root() / hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:_NAME]
+
+
+def _forbidden(tgt: Side) -> list[int]:
+    """The target ids that are never written; placeholders are, where the source has them."""
+    return [PAD, BOS, UNK] if tgt.never_unknown else [PAD, BOS]
+
+
+def _root() -> Path:
+    """The folder of all conversions; without a home, one for each user among the temporary files."""
+    cache = os.environ.get("XDG_CACHE_HOME")
+    if cache:
+        return Path(cache) / "nmt" / "ctranslate2"
+    try:
+        return Path.home() / ".cache" / "nmt" / "ctranslate2"
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / f"nmt-{os.getuid()}" / "ctranslate2"
+
+
+def _prune(root: Path) -> None:
+    """Delete the conversions that were not used for the longest time."""
+    conversions = [path for path in root.iterdir() if path.is_dir() and len(path.name) == _NAME]
+    conversions.sort(key=lambda path: path.stat().st_mtime)
+    remove(conversions[:-_KEPT])

@@ -1,0 +1,97 @@
+"""Which engine translates a run: torch, or CTranslate2."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from nmt.config.schema import Config
+from nmt.errors import ConfigError, Say
+from nmt.run_dir import RunDir
+from nmt.translate.translator import Translator
+
+EngineName = Literal["auto", "torch", "ctranslate2"]
+_NUMBERS: dict[str, Literal["int8", "float32"]] = {
+    "auto": "int8",
+    "int8": "int8",
+    "fp32": "float32",
+}
+_CPU_INFO = Path("/proc/cpuinfo")
+
+
+class Computing(NamedTuple):
+    """What computes, on which device, and how exactly; each may be `auto`."""
+
+    engine: EngineName
+    device: str
+    precision: str
+
+
+def open_translator(
+    config: Config, run: RunDir, asked: Computing, warn: Say, say: Say
+) -> Translator:
+    """The translator of a run; `say` is told what computes, and where.
+
+    Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it.
+    """
+    engine = _best_engine(config, asked) if asked.engine == "auto" else asked.engine
+    if engine == "ctranslate2":
+        return _on_ctranslate2(config, run, asked, warn, say)
+    if asked.precision == "int8":
+        raise ConfigError("--precision int8 needs --engine ctranslate2")
+    from nmt.translate.load import load_translator
+
+    return load_translator(config, run, asked.device, asked.precision, warn, say)
+
+
+def _best_engine(config: Config, asked: Computing) -> EngineName:
+    """The faster engine, as docs/performance.md has measured them, of those that can do what is asked."""
+    fits = asked.device in ("auto", "cpu") and asked.precision in ("auto", "int8")
+    samples = config.search.effective_method == "sample"
+    inexpressible = config.model.norm == "post" and config.model.has_final_norm
+    if not fits or samples or inexpressible or find_spec("ctranslate2") is None:
+        return "torch"
+    if asked.precision == "int8":
+        return "ctranslate2"
+    return "torch" if _has_a_gpu(asked.device) or _multiplies_in_bf16() else "ctranslate2"
+
+
+def _has_a_gpu(device: str) -> bool:
+    """Whether torch may find a GPU: asked without torch, so a driver counts."""
+    if device == "cpu":
+        return False
+    return sys.platform == "darwin" or Path("/proc/driver/nvidia/version").exists()
+
+
+def _multiplies_in_bf16() -> bool:
+    """Whether the CPU has instructions for bf16, in which torch is as fast as CTranslate2 in int8."""
+    try:
+        flags = _CPU_INFO.read_text(encoding="utf-8", errors="replace").split()
+    except OSError:
+        return False
+    return not {"amx_bf16", "avx512_bf16"}.isdisjoint(flags)
+
+
+def _on_ctranslate2(
+    config: Config, run: RunDir, asked: Computing, warn: Say, say: Say
+) -> Translator:
+    from nmt.exchange.conversions import converted
+    from nmt.exchange.ctranslate2_engine import CTranslate2Engine, load_ctranslate2
+    from nmt.text.side import load_side
+
+    if asked.device not in ("auto", "cpu"):
+        message = f"--device {asked.device} needs --engine torch"
+        raise ConfigError(f"{message}; CTranslate2 is used on the CPU")
+    if asked.precision not in _NUMBERS:
+        message = f"--precision {asked.precision} needs --engine torch"
+        raise ConfigError(f"{message}; CTranslate2 computes in int8 or fp32")
+    numbers = _NUMBERS[asked.precision]
+    load_ctranslate2()  # whether it is installed is told before anything else
+    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+    conversion = converted(config, run, src, tgt, numbers, warn)
+    longest = config.model.max_length - 1
+    engine = CTranslate2Engine(conversion.folder, src, tgt, longest, numbers)
+    translator = Translator(engine, src, tgt, config.search, config.prepare.augment)
+    translator.checkpoint = conversion.checkpoint
+    say(f"nmt: model {conversion.checkpoint}{run.named_by}, {engine.name} on cpu")
+    return translator

@@ -1,0 +1,41 @@
+"""Which sentences are searched together, and how long a translation may be. Nothing here needs torch."""
+
+import math
+from collections.abc import Sequence
+
+from nmt.config.schema import SearchConfig
+
+# Sentences. On a CPU a new shape costs more time than a few rows that nobody needs.
+BATCH_MULTIPLE = 8
+# Positions. There a little padding costs less time than a new shape.
+_WIDTH_MULTIPLE = 4
+# Source tokens. A batch is not made smaller than this only to give another thread work.
+_WORTH_A_THREAD = 500
+
+
+def batches_of(lengths: Sequence[int], batch_tokens: int, threads: int) -> list[list[int]]:
+    """Group indices, longest first: a batch too large for the memory fails at once and not at the end."""
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    tokens_per_thread = sum(lengths) // threads
+    capacity = min(batch_tokens, max(tokens_per_thread, _WORTH_A_THREAD))  # source tokens
+    batches = []
+    start = 0
+    while start < len(order):
+        longest = lengths[order[start]]
+        size = max(1, capacity // padded_width(longest))
+        if size > BATCH_MULTIPLE:
+            size -= size % BATCH_MULTIPLE
+        batches.append(order[start : start + size])
+        start += size
+    return batches
+
+
+def padded_width(tokens: int) -> int:
+    """The positions that a source of this many tokens and EOS is padded to."""
+    return math.ceil((tokens + 1) / _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE
+
+
+def longest_target(source_tokens: int, longest: int, search: SearchConfig) -> int:
+    """The most tokens of a translation; the model has `longest`. The 10 let a short source have a long one."""
+    by_ratio = int(source_tokens * search.max_ratio) + 10
+    return min(by_ratio, longest, search.max_length or longest)
