@@ -81,11 +81,11 @@ def _origin(found: Found, model: Marian, licence: str | None) -> dict[str, Any]:
     """What the checkpoint keeps of where it came from."""
     return {
         "nmt": __version__,
+        "licence": licence,  # where this is told, trainings that start from here tell it too
         "imported": {
             "source": found.name,
             "revision": found.revision,
             "kind": model.kind,
-            "licence": licence,
             "sha256": {path.name: checksum(path) for path in model.files},
         },
     }

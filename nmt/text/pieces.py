@@ -16,7 +16,6 @@ from nmt.errors import ConfigError, ModelError
 SAMPLED_LINES = 300_000
 _LEAST_SEEDS = 320_000  # candidates in the first round
 _SEEDS_PER_PIECE = 10  # with 4, held-out text has 2 % more pieces
-_SPACE = "\u2581"  # how a piece writes a space before it
 _FOR_SMALL: dict[str, Any] = {"character_coverage": 0.9998, "num_threads": 1}
 # The kinds of pieces in a model file.
 _NORMAL = 1
@@ -47,7 +46,7 @@ class SentencePiece:
     def decode(self, tokens: list[str]) -> str:
         """Join pieces. One that another model made, as in a vocabulary for two, is joined as if it were its own."""
         joined = str(self._processor.decode_pieces(tokens))
-        return joined.replace(_SPACE, " ")
+        return joined.replace(SPACE, " ")
 
     def pieces(self) -> list[str]:
         """Every piece that `encode` can give."""

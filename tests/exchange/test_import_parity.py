@@ -64,7 +64,7 @@ class Twin:
         search = self.translator.search.model_copy(
             update={"max_length": LIMIT, "max_ratio": 1000.0, **options}
         )
-        return [n_best[0] for n_best in self.translator.decoder.decode(sources, search)]
+        return [n_best[0] for n_best in self.translator.engine.decode(sources, search)]
 
     def as_theirs(self, found: list[Hypothesis]) -> list[list[int]]:
         return [[self.tgt[i] for i in hypothesis.ids] for hypothesis in found]
@@ -72,7 +72,7 @@ class Twin:
 
 def translator_of(run: Path) -> Translator:
     translator = load_translator(*find_run(run, None, []), "cpu", "fp32")
-    translator.decoder.model.eval()
+    translator.engine.model.eval()
     return translator
 
 
@@ -103,7 +103,7 @@ def sources(of: Twin, count: int) -> list[list[int]]:
 def test_teacher_forced_logits_are_those_of_transformers(pair: Twin) -> None:
     """In fp64, where the two differ by rounding alone."""
     chance = torch.Generator().manual_seed(1)
-    ours, theirs = pair.translator.decoder.model.double(), pair.model.double()
+    ours, theirs = pair.translator.engine.model.double(), pair.model.double()
     for ids in sources(pair, 20):
         targets = torch.randint(EOS + 1, len(pair.tgt), (1, 12), generator=chance)
         targets[0, 0] = BOS
@@ -136,7 +136,7 @@ def test_a_beam_of_4_without_length_penalty_finds_what_transformers_finds(pair: 
 
 
 def test_the_decoder_starts_from_the_row_of_zeros(pair: Twin) -> None:
-    embedding = pair.translator.decoder.model.tgt_embedding.tokens.weight
+    embedding = pair.translator.engine.model.tgt_embedding.tokens.weight
     assert not embedding[BOS].any()
     assert not embedding[PAD].any()
     assert embedding[EOS].any()
@@ -263,7 +263,7 @@ def test_an_npz_gives_the_ids_of_ctranslate2(pair: Twin, norm: str, tmp_path: Pa
     texts = sources(pair, 60)
     limits = {"max_length": LIMIT, "max_ratio": 1000.0}
     search = translator.search.model_copy(update={"method": "greedy", **limits})
-    found = translator.decoder.decode(texts, search)
+    found = translator.engine.decode(texts, search)
     ours = [[translator.tgt.vocab.tokens[i] for i in n_best[0].ids] for n_best in found]
     theirs = ctranslate2_of(folder).translate_batch(
         [[translator.src.vocab.tokens[i] for i in ids] for ids in texts],
