@@ -68,6 +68,8 @@ def describe(error: Any) -> str:
         return f"command line: {_no_such_option(error.option_name, context)}"
     message = " ".join(error.message.replace("Value error, ", "").split()).rstrip(".")
     parameter = getattr(error, "param", None)
+    if parameter is not None and not message:
+        return f"command line: {parameter.metavar} is missing; see {_help(context)}"
     if parameter is not None:
         name = max(parameter.opts, key=len)
         return f"command line: {name}: {message}"

@@ -110,8 +110,8 @@ def _description(found: Found, model: Marian, licence: str | None) -> list[str]:
 
 
 _WITHOUT_PLACEHOLDERS = (
-    "it has no placeholders: URLs, code and the like go through the model as text; "
-    "stderr names those that come out changed"
+    "it has no placeholders: URLs, code and the like go through it as text; "
+    "a line in which one comes out changed is translated in parts around it"
 )
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import unquote
 
+import huggingface_hub
+import pytest
+
 COMMIT = "408d9bc410a388e1d9aef112a2daba955b945255"
 
 
@@ -84,3 +87,10 @@ def stand_in_hub(folder: Path, name: str) -> Iterator[Hub]:
         hub.shutdown()
         thread.join()
         hub.server_close()
+
+
+def be_hub(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What $HF_ENDPOINT sets when the library is loaded, which it is by now."""
+    path = "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", url)
+    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + path)

@@ -5,7 +5,7 @@ from pathlib import Path
 import huggingface_hub
 import marians
 import pytest
-from stand_in_hub import COMMIT, stand_in_hub
+from stand_in_hub import COMMIT, be_hub, stand_in_hub
 
 from nmt import checkpoint
 from nmt.errors import ModelError, print_nothing
@@ -25,13 +25,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("pytorch_model.bin", "tf_model.h5", "rust_model.ot", "benchmark_results.txt"):
         (folder / name).write_bytes(b"not needed")
     return folder
-
-
-def be_hub(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What $HF_ENDPOINT sets when the library is loaded, which it is by now."""
-    path = "/{repo_id}/resolve/{revision}/{filename}"
-    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", url)
-    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + path)
 
 
 def test_the_files_that_are_needed_are_fetched_and_written_down(
