@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nmt.commands import options
+from nmt.commands import options, submission
 from nmt.commands.output_file import refuse_history, refuse_output
 from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, warn
 from nmt.commands.trained_run import find_run, refuse_history_elsewhere
@@ -101,7 +101,6 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Score a model or a file of translations."""
-    from nmt.commands import submission
     from nmt.config.load import load_config
     from nmt.evaluate import gate
     from nmt.exchange.engines import Computing
@@ -113,8 +112,7 @@ def evaluate(
     options.refuse_strange_overrides(overrides or [], ("search", "evaluate"), _FILES)
     search = {"beam_size": beam_size, "typography": typography, "verify": verify}
     asked = options.with_options(overrides, "search", search)
-    if hyp is not None:
-        _refuse_beside_hyp(model, output, asked, computing)
+    _refuse_beside_hyp(hyp, model, output, asked, computing)
     _refuse_files(src, ref, hyp, baseline, output, overwrite, quiet)
     baseline_lines = _lines(baseline)
     if hyp is not None and ref is not None:
@@ -127,7 +125,6 @@ def evaluate(
         submitted = submission.from_model(settings, run, src, ref, computing, quiet)
     refuse_output(output, overwrite)  # it may have appeared meanwhile
     _write(submitted.hypotheses, output)
-
     result = submitted.evaluate(baseline_lines, _metrics(settings, floors))
     _publish(result, as_json, quiet, history)
     gate.check_gate(result.scores, floors, result.comparisons if fail_below_baseline else ())
@@ -172,9 +169,15 @@ def _lines(path: Path | None) -> list[str] | None:
 
 
 def _refuse_beside_hyp(
-    model: Path | None, output: Path | None, overrides: list[str], computing: "Computing"
+    hyp: Path | None,
+    model: Path | None,
+    output: Path | None,
+    overrides: list[str],
+    computing: "Computing",
 ) -> None:
     """Raise ConfigError for what says how to translate, where nothing is translated."""
+    if hyp is None:
+        return
     given = {
         "--model": model is not None,
         "--output": output is not None,

@@ -107,12 +107,10 @@ def translate(
     asked = options.with_options(overrides, "search", search)
     settings, run = find_run(model, config, asked)
     _refuse_several_as_text(output_format, settings.search.n_best)
-
     from nmt.exchange.engines import Computing, open_translator
 
-    tell = print_nothing if quiet else say
     computing = Computing(engine, device, precision)
-    translator = open_translator(settings, run, computing, warn, tell)
+    translator = open_translator(settings, run, computing, warn, print_nothing if quiet else say)
     render = Renderer(translator, output_format)
     lines = input_lines(input_file, invalid)
     text = Text(lines, None if is_standard(input_file) else input_file, quiet)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import TypeVar
 
 from nmt.errors import UserError
@@ -69,7 +71,7 @@ def _in_processes(
 ) -> Iterator[Result]:
     # "spawn": a fork of a process that has used torch's threads can hang.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent) as pool:
         pending: deque[Future[Result]] = deque()
         for chunk in chunks:
             pending.append(pool.submit(work, chunk))
@@ -77,3 +79,15 @@ def _in_processes(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+
+
+def _end_with_parent() -> None:
+    """End this worker when its parent is killed; otherwise it would wait for ever to hand over its result."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # noqa: S101 - a worker has one
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()

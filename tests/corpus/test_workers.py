@@ -1,5 +1,9 @@
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -83,3 +87,45 @@ def test_items_are_taken_only_a_little_ahead_of_the_results(workers: int) -> Non
         next(results)
         assert taken <= 7 * (number + 2 * workers + 2)
     results.close()  # type: ignore[attr-defined]
+
+
+ENDLESS = """
+import os
+import subprocess
+import sys
+import time
+import time
+
+from nmt.corpus import workers
+
+
+def work(items):
+    return os.getpid(), b"x" * 2**22  # more than a pipe holds
+
+
+if __name__ == "__main__":
+    workers.CHUNK = 1
+    workers._WORTH_IT = 2
+    for pid, _ in workers.map_chunks(work, iter(int, 1), 2):
+        print(pid, flush=True)
+"""
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "endless.py"
+    script.write_text(ENDLESS)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pids = {int(parent.stdout.readline()) for _ in range(20)}
+        parent.kill()
+    deadline = time.monotonic() + 30
+    while any(map(is_running, pids)):
+        assert time.monotonic() < deadline, pids
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return state != "" and not state.startswith("Z")
