@@ -11,7 +11,7 @@ import io
 import math
 import pickletools
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from mmap import ACCESS_READ, mmap
@@ -95,10 +95,11 @@ def _read_zip(path: Path) -> dict[str, Tensor]:
         if f"{folder}byteorder" in archive.namelist():
             _refuse_big_endian(archive.read(f"{folder}byteorder") == b"little")
         tensors = _tensors(_build(io.BytesIO(archive.read(pickles[0]))))
-        storages = {tensor.storage.key: tensor.storage for tensor in tensors.values()}
-        _refuse_inflated(storages.values(), path)
-        contents = {key: archive.read(f"{folder}data/{key}") for key in storages}
-    return _filled(tensors, contents)
+        storages = _storages(tensors, path)
+        numbers = {}
+        for key, storage in storages.items():
+            numbers[key] = _numbers(storage, archive.read(f"{folder}data/{key}"))
+    return _filled(tensors, numbers)
 
 
 def _read_legacy(file: Readable, path: Path) -> dict[str, Tensor]:
@@ -109,17 +110,16 @@ def _read_legacy(file: Readable, path: Path) -> dict[str, Tensor]:
     _refuse_big_endian(_build(file)["little_endian"])
     tensors = _tensors(_build(file))
     keys = _build(file)
-    storages = {tensor.storage.key: tensor.storage for tensor in tensors.values()}
-    _refuse_inflated(storages.values(), path)
-    contents = {}
+    storages = _storages(tensors, path)
+    numbers = {}
     for key in keys:
         if not isinstance(key, str) or key not in storages:
             raise ValueError("a storage that no tensor uses")
         (count,) = struct.unpack("<q", file.read(8))
         if count != storages[key].count:
             raise ValueError(f"storage {brief(key)} has another length than its tensors say")
-        contents[key] = file.read(storages[key].size)
-    return _filled(tensors, contents)
+        numbers[key] = _numbers(storages[key], file.read(storages[key].size))
+    return _filled(tensors, numbers)
 
 
 def _refuse_big_endian(is_little: object) -> None:
@@ -127,11 +127,13 @@ def _refuse_big_endian(is_little: object) -> None:
         raise ValueError("written on a big-endian machine")
 
 
-def _refuse_inflated(storages: Iterable[_Storage], path: Path) -> None:
-    """Raise ModelError before anything is read that the file cannot hold."""
-    claimed = sum(storage.size for storage in storages)
+def _storages(tensors: dict[str, _Tensor], path: Path) -> dict[str, _Storage]:
+    """What is to be read, by key. Raises ModelError, before anything is read, for more than the file can hold."""
+    storages = {tensor.storage.key: tensor.storage for tensor in tensors.values()}
+    claimed = sum(storage.size for storage in storages.values())
     if claimed > path.stat().st_size:
         raise ModelError(f"{path}: says that it holds {claimed:,} bytes, more than its size")
+    return storages
 
 
 def _tensors(built: Any) -> dict[str, _Tensor]:
@@ -144,18 +146,21 @@ def _tensors(built: Any) -> dict[str, _Tensor]:
     return built
 
 
-def _filled(tensors: dict[str, _Tensor], contents: dict[str, bytes]) -> dict[str, Tensor]:
+def _numbers(storage: _Storage, data: bytes) -> Tensor:
+    """The content of a storage, flat."""
+    if len(data) != storage.size:
+        raise ValueError(f"storage {brief(storage.key)} is not as long as its tensors say")
+    return torch.frombuffer(bytearray(data), dtype=storage.dtype)
+
+
+def _filled(tensors: dict[str, _Tensor], numbers: dict[str, Tensor]) -> dict[str, Tensor]:
     """The tensors with their numbers. Those that share a storage share memory."""
-    flat = {}
-    for storage in {tensor.storage for tensor in tensors.values()}:
-        data = contents[storage.key]
-        if len(data) != storage.size or storage.key in flat:
-            raise ValueError(f"storage {brief(storage.key)} is not as long as its tensors say")
-        flat[storage.key] = torch.frombuffer(bytearray(data), dtype=storage.dtype)
     filled = {}
     for name, (storage, offset, shape) in tensors.items():
-        numbers = flat[storage.key][offset : offset + math.prod(shape)]
-        filled[name] = numbers.view(shape)
+        flat = numbers[storage.key]
+        if flat.dtype != storage.dtype or len(flat) != storage.count:
+            raise ValueError(f"storage {brief(storage.key)} is described in two ways")
+        filled[name] = flat[offset : offset + math.prod(shape)].view(shape)
     return filled
 
 
