@@ -44,4 +44,5 @@ def import_model(
     """Make a run of a model from elsewhere."""
     from nmt.exchange.importing import import_run
 
-    import_run(source, folder, prefix, revision, lambda line: say(printable(line)))
+    at = str(options.at_home(Path(source)))
+    import_run(at, folder, prefix, revision, lambda line: say(printable(line)))

@@ -10,7 +10,9 @@ from nmt.errors import ModelError
 from nmt.files import read_bytes
 
 _LONGEST_SHOWN = 60  # characters of a value in a message
-_LARGEST_YAML = 2**16  # bytes; Marian's settings are two kilobytes, and PyYAML is slow
+# Marian's settings are two kilobytes with a dozen lists. PyYAML takes seconds for much more.
+_LARGEST_YAML = 2**15  # bytes
+_MOST_BRACKETS = 200
 
 
 class Fields:
@@ -78,8 +80,11 @@ def json_fields(path: Path) -> Fields:
 
 def yaml_fields(text: bytes, place: str) -> Fields:
     """The mapping that YAML holds. Raises ModelError, which names the `place`, if it holds something else."""
-    if len(text) > _LARGEST_YAML:
-        raise ModelError(f"{place}: larger than {_LARGEST_YAML:,} bytes; no such settings are")
+    brackets = text.count(b"[") + text.count(b"{")
+    if len(text) > _LARGEST_YAML or brackets > _MOST_BRACKETS:
+        raise ModelError(
+            f"{place}: {len(text):,} bytes, {brackets:,} brackets; no settings have so many"
+        )
     try:
         values = yaml.safe_load(text.decode())
     except Exception as error:  # PyYAML raises its own and half of Python's for damaged text

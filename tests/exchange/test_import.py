@@ -17,18 +17,22 @@ import numpy as np
 import pytest
 import sentencepiece
 import torch
+from conftest import TINY, train
 from ctranslate2.converters.marian import load_vocab
 from marians import HANS, HANT
 
 from nmt import __version__, checkpoint
 from nmt.commands.trained_run import find_run
+from nmt.config.starting import load_training_config
 from nmt.errors import ConfigError, ModelError, UserError, print_nothing
+from nmt.exchange.engines import Computing, open_translator
 from nmt.exchange.importing import import_run, read_model
 from nmt.exchange.licence import stated_licence
 from nmt.exchange.marian_vocab import find_sides
 from nmt.files import checksum
 from nmt.ownership import refuse_foreign_files
 from nmt.run_dir import SIDES, RunDir
+from nmt.text.vocab import Vocab
 from nmt.translate.load import load_translator
 
 Change = Callable[[Path], object]
@@ -136,6 +140,39 @@ def test_the_licence_is_the_one_that_the_folder_states(
     if licence is not None:
         (tmp_path / "LICENSE").write_text(licence)
     assert stated_licence(tmp_path) == stated
+
+
+# --- what a run is for ---
+
+
+def test_a_training_starts_from_it(corpus: Path, source: Path, tmp_path: Path) -> None:
+    """With the rows of its vocabulary, and after them those of the placeholders that it lacked."""
+    (source / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n")
+    run, _ = imported(source, tmp_path / "run")
+    course = [setting for setting in TINY if setting.startswith("train.")]
+    asked = [f"data.path={corpus}", f"run_dir={tmp_path / 'new'}", *course, "train.updates=2"]
+    config = load_training_config(None, [*asked, f"train.start_from={run.path}"])
+    assert config.src.prefix == (HANS,)
+    trained = train(config)
+    before, after = Vocab.load(run.vocab("src")), Vocab.load(trained.vocab("src"))
+    assert after.tokens[: len(before)] == before.tokens
+    assert after.placeholders
+    assert not before.placeholders
+    assert "its licence binds this model too: cc-by-4.0" in trained.log.read_text()
+
+
+def test_ctranslate2_writes_what_torch_writes(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run, _ = imported(made, tmp_path / "run")
+    config, found = find_run(run.path, None, ["search.max_length=20", "search.beam_size=1"])
+    texts = {}
+    for engine, precision in (("torch", "fp32"), ("ctranslate2", "fp32")):
+        asked = Computing(engine, "cpu", precision)
+        translator = open_translator(config, found, asked, print_nothing, print_nothing)
+        texts[engine] = [each.text for each in translator.translate(marians.ENGLISH)]
+    assert texts["torch"] == texts["ctranslate2"]
 
 
 # --- the token that names the target language ---
