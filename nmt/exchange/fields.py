@@ -71,6 +71,8 @@ def json_fields(path: Path) -> Fields:
         values = json.loads(read_bytes(path).decode())
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; fetch it as well") from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: not JSON ({_first_line(error)}); fetch it again") from None
     if not isinstance(values, dict):

@@ -13,6 +13,8 @@ def read_pieces(path: Path) -> bytes:
         content = read_bytes(path)
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; fetch it as well") from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     try:
         SentencePiece(content).encode("a")
     except Exception:  # of a damaged table, sentencepiece raises several kinds of errors

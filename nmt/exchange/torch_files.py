@@ -76,6 +76,8 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
             # Unlike a file, a map does not reserve memory for what somebody wants to read beyond its end.
             with mmap(file.fileno(), 0, access=ACCESS_READ) as content:
                 return _read_legacy(content, path)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, struct.error) as error:
         reason = str(error) if isinstance(error, ValueError) else type(error).__name__
         message = "not a dict of tensors as torch.save writes it"

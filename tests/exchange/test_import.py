@@ -247,6 +247,16 @@ def holding(name: str, content: bytes) -> Change:
     return lambda folder: (folder / name).write_bytes(content)
 
 
+def folder_named(name: str) -> Change:
+    """Put a folder where a file is needed."""
+
+    def change(folder: Path) -> None:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).mkdir()
+
+    return change
+
+
 def vocabulary(change: Callable[[dict[str, int]], object]) -> Change:
     def write(folder: Path) -> None:
         listed = json.loads((folder / "vocab.json").read_text())
@@ -294,6 +304,9 @@ HF = [
     (without("target.spm"), "target.spm: missing"),
     (without("vocab.json"), "vocab.json: missing"),
     (without("model.safetensors"), "neither model.safetensors nor pytorch_model.bin"),
+    (folder_named("config.json"), "config.json: cannot be read"),
+    (folder_named("source.spm"), "source.spm: cannot be read"),
+    (folder_named("model.safetensors"), "model.safetensors: not whole safetensors"),
     (without("config.json"), "neither Hugging Face MarianMT .* nor a Marian model"),
     (holding("model.safetensors", b"\x08" + bytes(7) + b"{}      "), "is missing"),
     (holding("model.safetensors", b"no"), "not whole safetensors"),
