@@ -15,6 +15,7 @@ from nmt.exchange.marian import Marian
 from nmt.files import checksum, refuse_special_files
 from nmt.run_dir import RunDir
 
+_FULL_WIDTH = "，。？！：；"
 _UNKNOWN = f"neither Hugging Face MarianMT ({marian_hf.CONFIG}) nor a Marian model (.npz)"
 
 
@@ -106,6 +107,10 @@ def _description(found: Found, model: Marian, licence: str | None) -> list[str]:
     ]
     if not model.src.tokens.vocab().placeholders:
         lines.append(_WITHOUT_PLACEHOLDERS)
+    written = set("".join(model.tgt.tokens.listed))
+    lacking = "".join(mark for mark in _FULL_WIDTH if mark not in written)
+    if lacking and model.tgt.language == "zh":
+        lines.append(f"it cannot write {lacking}; search.typography, which is on, puts them in")
     return lines
 
 

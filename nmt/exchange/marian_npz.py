@@ -142,7 +142,7 @@ def _refuse_other_models(fields: Fields) -> None:
         raise fields.unfit("transformer-decoder-autoreg", f"{what}; nmt has self-attention")
     if fields.flag("transformer-no-projection", False):
         raise fields.unfit("transformer-no-projection", "nmt projects the heads' outputs")
-    for name in ("transformer-tied-layers", "transformer-ulr-dim-vocabs", "input-types"):
+    for name in ("transformer-tied-layers", "ulr", "input-types"):
         if fields.values.get(name):
             raise fields.unfit(name, "nmt cannot express it")
     if fields.whole("lemma-dim-emb", 0) > 0 or fields.flag("right-left", False):
