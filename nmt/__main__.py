@@ -1,5 +1,17 @@
-"""`python -m nmt` (and `torchrun -m nmt`) is the `nmt` command."""
+"""`nmt`, and `python -m nmt` (and `torchrun -m nmt`)."""
 
-from nmt.cli import main
+import signal
 
-main()
+
+def main() -> None:
+    """Run the command line, which takes a moment to load; Ctrl-C ends it meanwhile, too."""
+    try:
+        from nmt.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(128 + signal.SIGINT) from None
+
+
+if __name__ == "__main__":
+    main()

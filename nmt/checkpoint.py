@@ -73,12 +73,15 @@ def save(
         set_aside(folder)
     with replacing(folder) as part:
         part.mkdir()
-        _write_tensors(part, weights, training)
+        _write_tensors(part, folder, weights, training)
         _write_meta(part, meta)
     return folder
 
 
-def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None) -> None:
+def _write_tensors(
+    part: Path, folder: Path, weights: Weights, training: dict[str, Any] | None
+) -> None:
+    """Write into `part`, which will be `folder`."""
     import safetensors.torch
     import torch
 
@@ -86,12 +89,17 @@ def _write_tensors(part: Path, weights: Weights, training: dict[str, Any] | None
         on_cpu = {key: tensor.detach().contiguous().cpu() for key, tensor in weights.items()}
         (part / WEIGHTS).write_bytes(safetensors.torch.save(on_cpu))
         if training is not None:
-            torch.save(training, part / TRAINING)
-    except (OSError, RuntimeError) as error:  # on a full disk torch raises its own kind of error
-        reason = str(error).splitlines()[0]
+            with (part / TRAINING).open("wb") as file:
+                torch.save(training, file)
+    except (
+        OSError,
+        RuntimeError,
+    ) as error:  # on a full disk torch raises an error of its own, after ours
+        cause = error if isinstance(error, OSError) else error.__context__
+        reason = cause.strerror if isinstance(cause, OSError) else str(error).splitlines()[0]
         message = f"the checkpoint cannot be written ({reason})"
-        fix = "free some space; earlier checkpoints are intact"
-        raise UserError(f"{part.name}: {message}; {fix}") from None
+        fix = "free some space; checkpoints before it are intact"
+        raise UserError(f"{folder}: {message}; {fix}") from None
 
 
 def _write_meta(part: Path, meta: Meta) -> None:

@@ -13,6 +13,7 @@ import typer.core
 from nmt import __version__
 from nmt.commands.build_vocab import build_vocab
 from nmt.commands.evaluate import evaluate
+from nmt.commands.export import export
 from nmt.commands.import_model import import_model
 from nmt.commands.prepare import prepare
 from nmt.commands.streams import LastingStream, flush, printable, put, say
@@ -57,7 +58,7 @@ def _one_line() -> Iterator[None]:
     except KeyboardInterrupt:
         raise typer.Exit(128 + signal.SIGINT) from None
     except OSError as error:
-        say(f"nmt: {error.filename or 'a file'}: {error.strerror or error}")
+        say(f"nmt: {error.filename or 'stdout or a file'}: {error.strerror or error}")
         raise typer.Exit(1) from None
 
 
@@ -75,6 +76,7 @@ app.command("train", cls=Command)(train)
 app.command("translate", cls=Command)(translate)
 app.command("typography", cls=Command)(typography)
 app.command("evaluate", cls=Command)(evaluate)
+app.command("export", cls=Command)(export)
 app.command("import", cls=Command)(import_model)
 
 
@@ -105,7 +107,9 @@ def _open_closed_streams() -> None:
     """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)
+            # Results that nobody can receive are an error: what is only open for reading refuses them.
+            access = os.O_RDONLY if name == "stdout" else os.O_RDWR
+            null = os.open(os.devnull, access)
             os.dup2(null, number)
             stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)

@@ -211,7 +211,10 @@ class _Record:
 
 
 def _read_hashes(path: Path) -> dict[str, list[str]]:
-    hashes = read_json(path)
+    try:
+        hashes = read_json(path)
+    except ModelError:
+        hashes = None
     is_ours = isinstance(hashes, dict) and all(isinstance(each, list) for each in hashes.values())
     if not is_ours:
         raise ConfigError(f"{path}: not written by nmt, and would be replaced; {_FIX}")

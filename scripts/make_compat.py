@@ -80,7 +80,7 @@ def train(folder: Path) -> RunDir:
     corpus = write_corpus(folder / "corpus")
     config = load_config(None, [f"data.path={corpus}", f"run_dir={folder / 'run'}", *SETTINGS])
     run = claim(config, overwrite=False)
-    ensure_prepared(config, run, print)
+    ensure_prepared(config, run, print, print)
     ensure_vocabularies(config, run, print)
     Trainer(config, run, World(0, 1, torch.device("cpu"))).train()
     return run

@@ -122,7 +122,7 @@ def tiny_config(data: Path, run_dir: Path, *overrides: str) -> Config:
 def ready(config: Config) -> RunDir:
     """A run that is prepared and encoded."""
     run = claim(config, overwrite=False)
-    ensure_prepared(config, run, lambda _: None)
+    ensure_prepared(config, run, lambda _: None, lambda _: None)
     ensure_vocabularies(config, run, lambda _: None)
     return run
 

@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 from typer.testing import CliRunner, Result
 
+from nmt.__main__ import main as run_program
 from nmt.cli import app
 from nmt.config.schema import SearchConfig, TrainConfig
 from nmt.run_dir import RunDir
@@ -38,7 +39,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         ),
         (["translate"], 5, "no model: no run was trained in this folder; run nmt train"),
         (["import", "nodir", "no"], 5, "nodir: no such folder; name a folder, or a model on the"),
-        (["import", "nodir"], 2, "DIR is missing; see "),
+        (["import", "nodir"], 2, "DIR: missing; see "),
         (["import", "nodir", "{corpus}"], 2, "is not empty; name a folder that is not there yet"),
         (["translate", "--config", "none.yaml"], 2, "none.yaml: cannot be read"),
         (
@@ -245,6 +246,21 @@ def test_help_names_the_choices_of_a_setting_as_the_schema_does() -> None:
         ):
             more = ("int8",) if name == "precision" else ()  # on CTranslate2, never in training
             assert f"--{name} [{'|'.join((*get_args(field.annotation), *more))}]" in text
+
+
+def test_ctrl_c_while_the_program_loads_ends_it_without_a_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Loading:
+        @property
+        def main(self) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "nmt.cli", Loading())
+    with pytest.raises(SystemExit) as ended:
+        run_program()
+    assert ended.value.code == 130
+    assert capsys.readouterr() == ("", "")
 
 
 def test_no_command_shows_the_help_and_fails() -> None:

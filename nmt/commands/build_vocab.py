@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nmt.commands import options
-from nmt.commands.streams import say
+from nmt.commands.streams import say, warn
 
 
 def build_vocab(
@@ -20,6 +20,6 @@ def build_vocab(
     settings = load_training_config(config, overrides)
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
-        stages.claim(settings, overwrite)
-        stages.ensure_prepared(settings, run, say)
+        stages.claim(settings, overwrite, say)
+        stages.ensure_prepared(settings, run, say, warn)
         stages.run_build_vocab(settings, run, say)

@@ -151,7 +151,7 @@ def _refuse_files(
         message = "without both, the run's test split is translated"
         raise ConfigError(f"--src and --ref go together; {message}")
     refuse_unreadable(hyp, src, ref, baseline)
-    refuse_output(output, overwrite)
+    refuse_output(output, overwrite, inputs=[path for path in (src, ref, baseline) if path])
     if is_standard(output) and not quiet:
         raise ConfigError("--output - would mix translations and scores on stdout; add --quiet")
 

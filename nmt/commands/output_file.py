@@ -1,14 +1,21 @@
 """The files that a command will write, looked at before the work begins."""
 
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.commands.streams import is_standard
 from nmt.errors import ConfigError
 
 
-def refuse_output(output: Path | None, overwrite: bool, resume: bool = False) -> None:
-    """Raise ConfigError for an --output that could not be written when the work is done."""
+def refuse_output(
+    output: Path | None, overwrite: bool, resume: bool = False, inputs: Sequence[Path | None] = ()
+) -> None:
+    """Raise ConfigError for an --output that could not be written when the work is done, or would replace an input.
+
+    None among the `inputs` is stdin.
+    """
     if output is None or is_standard(output):
         if resume:
             raise ConfigError("--resume needs --output FILE; what went into a pipe is gone")
@@ -16,6 +23,11 @@ def refuse_output(output: Path | None, overwrite: bool, resume: bool = False) ->
             raise ConfigError("--overwrite needs --output FILE; nothing else is replaced")
         return
     _refuse_unwritable(output)
+    if output.is_symlink():
+        message = f"a link to {output.readlink()}, and would be replaced by a file"
+        raise ConfigError(f"{output}: is {message}; name that file, or leave the option out")
+    if output.exists() and any(_is_same(output, path) for path in inputs):
+        raise ConfigError(f"{output}: is what is read; name another file")
     if output.exists() and not overwrite:
         raise ConfigError(f"{output}: exists already; name another file, or --overwrite it")
     if not os.access(output.parent, os.W_OK):
@@ -32,6 +44,16 @@ def refuse_history(history: Path | None) -> None:
     written = history if history.exists() else history.parent
     if not os.access(written, os.W_OK):
         raise ConfigError(f"{history}: cannot be written to; name another file")
+
+
+def _is_same(output: Path, source: Path | None) -> bool:
+    try:
+        status = (
+            os.fstat(sys.stdin.fileno()) if source is None or is_standard(source) else source.stat()
+        )
+    except (OSError, ValueError):
+        return False  # stdin is closed; what is missing is told elsewhere
+    return os.path.samestat(output.stat(), status)
 
 
 def _refuse_unwritable(path: Path) -> None:

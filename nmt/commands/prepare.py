@@ -22,5 +22,5 @@ def prepare(
     settings = load_training_config(config, asked)
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
-        stages.claim(settings, overwrite)
+        stages.claim(settings, overwrite, say)
         stages.run_prepare(settings, run, say)

@@ -94,6 +94,8 @@ def _on_stdout(write: Callable[[], object]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise
+        if error.errno == errno.EBADF:
+            raise UserError("stdout: is closed; send the results somewhere") from None
         fix = "free some space, or write elsewhere"
         raise UserError(f"stdout: cannot be written ({error.strerror}); {fix}") from None
 

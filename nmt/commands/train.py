@@ -60,8 +60,8 @@ def train(
         # Before --overwrite deletes anything.
         resolve_precision(settings.train.precision, processes.device)
         if processes.leads:
-            stages.claim(settings, overwrite)
             tell = print_nothing if quiet else say
+            stages.claim(settings, overwrite, tell)
             stages.ensure_prepared(settings, run, tell, warn)
             stages.ensure_vocabularies(settings, run, tell)
         processes.wait()

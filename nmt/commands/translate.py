@@ -100,7 +100,7 @@ def translate(
         "verify": verify,
         "batch_tokens": batch_tokens,
     }
-    refuse_output(output, overwrite=overwrite, resume=resume)
+    refuse_output(output, overwrite, resume, [input_file])
     refuse_unreadable(input_file)
     options.check_option("--device", "train.device", device)
     options.refuse_strange_overrides(overrides or [], ("search",), _FILES)

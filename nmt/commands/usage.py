@@ -68,11 +68,10 @@ def describe(error: Any) -> str:
         return f"command line: {_no_such_option(error.option_name, context)}"
     message = " ".join(error.message.replace("Value error, ", "").split()).rstrip(".")
     parameter = getattr(error, "param", None)
-    if parameter is not None and not message:
-        return f"command line: {parameter.metavar} is missing; see {_help(context)}"
     if parameter is not None:
-        name = max(parameter.opts, key=len)
-        return f"command line: {name}: {message}"
+        is_argument = parameter.param_type_name == "argument"
+        name = parameter.metavar if is_argument else max(parameter.opts, key=len)
+        return f"command line: {name}: {message or f'missing; see {_help(context)}'}"
     message = message[:1].lower() + message[1:]
     message = message.replace(" requires an argument", " needs a value").replace(". Did", "; did")
     if message.startswith("got unexpected extra argument"):

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from nmt.errors import counted
+
 READ = "read"
 KEPT = "kept"  # in train
 REPAIRED = "mended"  # kept, with the typography of the target repaired
@@ -48,7 +50,7 @@ class Ledger:
 
 def ledger_line(entry: dict[str, Any]) -> str:
     """Put an entry of prepare.json into one line."""
-    counts = [f"{entry['read']:,} pairs read", f"{entry['kept']:,} kept"]
+    counts = [f"{counted(entry['read'], 'pair')} read", f"{entry['kept']:,} kept"]
     if entry["mended"]:
         counts.append(f"{entry['mended']:,} with Chinese punctuation repaired")
     for split in ("test", "dev"):

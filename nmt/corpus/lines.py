@@ -22,6 +22,7 @@ from nmt.errors import DataError
 _BLOCK = 2**14  # bytes of a file that are decoded at a time
 LONGEST_LINE = 2**22  # bytes; split into words, it takes some hundred times as many
 MOST_UNZIPPED = 2**36  # bytes of one .gz: several times the largest open English–Chinese corpus
+_FEW_RETURNS = 10  # carriage returns that text may hold without being made of them
 _BYTE_ORDER_MARK = "\ufeff"
 _FIRST_OF_THREE_BYTES = "\u0800"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -34,7 +35,18 @@ def read_lines(path: Path, most: int = MOST_UNZIPPED) -> Iterator[str]:
     Raises DataError for a missing file, a damaged .gz or one of more than `most` bytes unzipped, a line that is too
     long, or bytes that are not UTF-8 (by line and byte offset).
     """
-    return decode_lines(blocks_of(path, most), path)
+    return decode_lines(_with_line_feeds(blocks_of(path, most), path), path)
+
+
+def _with_line_feeds(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """The blocks; raises DataError if in the first of them lines end in carriage returns alone."""
+    for number, block in enumerate(blocks):
+        if number == 0:
+            alone = block.count(b"\r") - block.count(b"\r\n")
+            if alone > max(_FEW_RETURNS, block.count(b"\n")):
+                fix = "write line feeds instead: tr '\\r' '\\n' < FILE > NEW"
+                raise DataError(f"{path}: its lines end in carriage returns, as on old Macs; {fix}")
+        yield block
 
 
 def open_text(path: Path) -> IO[str]:

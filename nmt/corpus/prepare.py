@@ -20,7 +20,7 @@ from nmt.corpus.ledger import DUPLICATE, KEPT, OVERLAP, READ, REPAIRED, Ledger, 
 from nmt.corpus.lines import open_text, read_lines
 from nmt.corpus.pairs import SentencePair, writing_pairs
 from nmt.corpus.repeats import Flags, first_of_each
-from nmt.corpus.sources import Source, Sources, find_sources, fingerprint
+from nmt.corpus.sources import Source, Sources, changed, find_sources, fingerprint, stamps
 from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError, UserError
 from nmt.files import PART, read_json, write_json
@@ -41,7 +41,7 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
     settings = config.prepare
     sources = find_sources(config)
     cleaner = Cleaner.of(config)
-    stamp = fingerprint(config, sources)
+    made_from = {"fingerprint": fingerprint(config, sources), "files": stamps(sources)}
     ledgers = {split: [Ledger() for _ in sources[split]] for split in SPLITS}
     draw = HeldOutDraw(_sizes_to_draw(config, sources))
     with ExitStack() as stack:
@@ -66,21 +66,33 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
         _write_splits(dealt, sources["train"], join, write, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
-    report = _report(sources, ledgers, draw, stamp)
+    report = {**_report(sources, ledgers, draw), **made_from}
     write_json(run.prepare_report, report)
     return report
 
 
 def is_current(config: Config, run: RunDir) -> bool:
     """Whether the run's prepared text was made with this configuration from the corpora as they are now."""
+    return why_stale(config, run) is None
+
+
+def why_stale(config: Config, run: RunDir) -> str | None:
+    """What has changed since the run's text was prepared; None if nothing has."""
     for split in SPLITS:
-        if not all(file.is_file() for file in _files(config, run, split)):
-            return False
+        for file in _files(config, run, split):
+            if not file.is_file():
+                return f"{file} is missing"
     try:
-        stamp = read_json(run.prepare_report)["fingerprint"]
-        return bool(stamp == fingerprint(config, find_sources(config)))
-    except (OSError, KeyError, TypeError, UserError):
-        return False
+        sources = find_sources(config)
+        report = read_json(run.prepare_report)
+        if report["fingerprint"] != fingerprint(config, sources):
+            return "it was prepared with other settings or from other files"
+        path = changed(sources, report["files"])
+    except (OSError, KeyError, TypeError, ValueError):
+        return f"{run.prepare_report} is missing or damaged"
+    except UserError as error:
+        return str(error)
+    return None if path is None else f"{path} has changed"
 
 
 def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:
@@ -225,9 +237,7 @@ def _advice(total: Ledger) -> str:
     return "check the corpora's languages and encoding, or relax the rule in the prepare section"
 
 
-def _report(
-    sources: Sources, ledgers: dict[Split, Ledgers], draw: HeldOutDraw, stamp: str
-) -> dict[str, Any]:
+def _report(sources: Sources, ledgers: dict[Split, Ledgers], draw: HeldOutDraw) -> dict[str, Any]:
     written = 0
     corpora: list[dict[str, Any]] = []
     for source, ledger in zip(sources["train"], ledgers["train"], strict=True):
@@ -244,5 +254,4 @@ def _report(
             report[split] = {"given": True, "pairs": read}
     report["totals"] = total.entry()
     report["corpora"] = corpora
-    report["fingerprint"] = stamp
     return report

@@ -12,6 +12,7 @@ from typing import Any
 from nmt.config.schema import Config, CorpusConfig
 from nmt.corpus.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.errors import ConfigError, DataError
+from nmt.files import checksum
 from nmt.run_dir import SPLITS, Split
 
 Read = Callable[..., Iterator[SentencePair]]
@@ -40,6 +41,7 @@ class Source:
 
 
 Sources = dict[Split, tuple[Source, ...]]
+Stamps = dict[str, list[Any]]  # of files: bytes, nanoseconds, SHA-256
 
 
 def find_sources(config: Config) -> Sources:
@@ -63,23 +65,38 @@ def find_sources(config: Config) -> Sources:
 
 
 def fingerprint(config: Config, sources: Sources) -> str:
-    """Hash what the prepared text depends on: settings, and the inputs' names, sizes and times.
-
-    Times stand for contents here: reading every corpus before each training would cost more than it saves.
-    """
-    files: list[tuple[str, int, int]] = []
-    for split in SPLITS:
-        for source in sources[split]:
-            for path in source.files():
-                status = path.stat()
-                files.append((str(path), status.st_size, status.st_mtime_ns))
+    """Hash what the prepared text depends on beside the corpora's contents: settings, and the names of the files."""
     relevant: dict[str, Any] = {
         "languages": (config.src.language, config.tgt.language),
         "data": config.data.model_dump(mode="json", exclude={"max_bytes"}),
         "prepare": config.prepare.model_dump(mode="json", exclude={"workers"}),
-        "files": files,
+        "files": [str(path) for path in _files(sources)],
     }
     return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
+
+
+def stamps(sources: Sources) -> Stamps:
+    """Size, time and hash of every file."""
+    return {str(path): [*_size_and_time(path), checksum(path)] for path in _files(sources)}
+
+
+def changed(sources: Sources, before: Stamps) -> Path | None:
+    """The first file whose contents are not as they were; only files whose time has changed are read."""
+    for path in _files(sources):
+        *size_and_time, content = before[str(path)]
+        now = _size_and_time(path)
+        if now[0] != size_and_time[0] or (now != size_and_time and checksum(path) != content):
+            return path
+    return None
+
+
+def _files(sources: Sources) -> list[Path]:
+    return [path for split in SPLITS for source in sources[split] for path in source.files()]
+
+
+def _size_and_time(path: Path) -> list[int]:
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns]
 
 
 def _in_folder(folder: Path, config: Config) -> Sources:

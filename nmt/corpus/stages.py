@@ -7,9 +7,9 @@ from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.ledger import ledger_line
-from nmt.corpus.prepare import is_current, prepare
+from nmt.corpus.prepare import is_current, prepare, why_stale
 from nmt.corpus.sources import find_sources
-from nmt.errors import ConfigError, DataError, Say
+from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
 from nmt.ownership import (
     delete_training,
     dump_yaml,
@@ -54,13 +54,15 @@ _FREE: dict[str, Any] = {
 }
 
 
-def claim(config: Config, overwrite: bool) -> RunDir:
+def claim(config: Config, overwrite: bool, say: Say = print_nothing) -> RunDir:
     """The run folder of a configuration, with `config.yaml` written in it.
 
     Raises ConfigError if the folder holds checkpoints that were trained with another configuration (`overwrite`
-    deletes them), or something of the user's that is in the way; DataError if a new training would have no corpora.
+    deletes them, and says so), or something of the user's that is in the way; DataError if a new training would have no
+    corpora.
     """
     run = RunDir(Path(config.run_dir))
+    _refuse_unfit_folder(run)
     text = dump_yaml(dump(config))
     refuse_foreign_places(run)
     refuse_foreign_config(run, text)
@@ -72,9 +74,25 @@ def claim(config: Config, overwrite: bool) -> RunDir:
         _refuse_if_different(config, run)
     if overwrite:
         refuse_to_delete(run)
-        delete_training(run)
+        _delete_training(run, say)
     write_config(run, text)
     return run
+
+
+def _delete_training(run: RunDir, say: Say) -> None:
+    steps = run.steps()
+    delete_training(run)
+    if steps:
+        checkpoints = counted(len(steps), "checkpoint")
+        say(f"nmt: {run.path}: deleted a training, {checkpoints} up to {steps[-1].name}")
+
+
+def _refuse_unfit_folder(run: RunDir) -> None:
+    """Raise ConfigError where a run would be scattered among everything else."""
+    folder = run.path.resolve()
+    if folder in Path.cwd().resolve().parents or folder == Path("~").expanduser().resolve():
+        fix = f"name a folder of its own, such as {run.path / 'runs' / 'mine'}"
+        raise ConfigError(f"run_dir={run.path}: is no folder for a run alone; {fix}")
 
 
 def _refuse_missing_vectors(config: Config) -> None:
@@ -137,15 +155,14 @@ def _flat(config: Config) -> dict[str, Any]:
     return flat
 
 
-def ensure_prepared(config: Config, run: RunDir, say: Say, warn: Say | None = None) -> None:
+def ensure_prepared(config: Config, run: RunDir, say: Say, warn: Say) -> None:
     """Run `prepare` if its results are missing or stale. A trained run keeps the text that it was trained on."""
-    if is_current(config, run):
+    change = why_stale(config, run)
+    if change is None:
         return
     if run.steps():
-        (warn or say)(
-            f"{run.path}: its corpora have changed or are missing; "
-            "the run keeps the text that it was trained on"
-        )
+        effect = "the run keeps the text that it was trained on"
+        warn(f"{run.path}: {change}; {effect}; to train on the new one, give another run_dir")
     else:
         run_prepare(config, run, say)
 
@@ -164,7 +181,8 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
         report = prepare(config, staged)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
-    say("prepare: " + ", ".join(f"{split} {report[split]['pairs']:,} pairs" for split in SPLITS))
+    sizes = [f"{split} {counted(report[split]['pairs'], 'pair')}" for split in SPLITS]
+    say("prepare: " + ", ".join(sizes))
 
 
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nmt.config.schema import ModelConfig
 from nmt.errors import ConfigError, ModelError
+from nmt.exchange.arrays import Array, output_bias, values
 from nmt.text.vocab import BOS, EOS, UNK
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import nn
 
     from nmt.model.transformer import DecoderLayer, Embedding, EncoderLayer, Transformer
 
@@ -30,8 +30,6 @@ Quantization = Literal[
     "float32",
 ]
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
-# What a forbidden token gets in place of its bias: a number of float16 too, whose largest is 65,504.
-FORBIDDEN = -6e4
 # CTranslate2 cuts sources at 1,024 tokens unless told otherwise, and fails without a position for each.
 _POSITIONS = 1025
 _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH", "swiglu": "SWISH"}
@@ -42,6 +40,15 @@ def refuse_inexpressible(config: ModelConfig) -> None:
     if config.norm == "post" and config.has_final_norm:
         message = "CTranslate2 has no norm after a post-norm stack, so it cannot run this model"
         raise ModelError(f"model.norm=post with model.final_norm=true: {message}")
+
+
+def refuse_absent() -> None:
+    """Raise ConfigError if CTranslate2 is not installed."""
+    try:
+        import ctranslate2  # noqa: F401
+    except ImportError:
+        fix = "run pip install 'nmt[ctranslate2]'"
+        raise ConfigError(f"CTranslate2 is not installed; {fix}") from None
 
 
 def convert(
@@ -61,10 +68,12 @@ def convert(
     ids `forbidden` are never written, whatever the caller asks for: to let placeholders through where the source has
     them, leave them out here and give `suppress_sequences` where it has none. `settings` go into config.json.
 
-    Raises ModelError as `refuse_inexpressible` does, ConfigError if CTranslate2 is not installed.
+    Raises as `refuse_inexpressible` and `refuse_absent` do.
     """
     refuse_inexpressible(model.config)
-    specs = _specs()
+    refuse_absent()
+    from ctranslate2 import specs
+
     config = model.config
     spec = specs.TransformerSpec.from_config(
         (config.encoder_layers, config.decoder_layers),
@@ -85,15 +94,6 @@ def convert(
     spec.validate()
     spec.optimize(quantization)
     spec.save(str(folder))
-
-
-def _specs() -> Any:
-    try:
-        from ctranslate2 import specs
-    except ImportError:
-        fix = "run pip install 'nmt[ctranslate2]'"
-        raise ConfigError(f"CTranslate2 is not installed; {fix}") from None
-    return specs
 
 
 def _name_specials(config: Any, tgt_tokens: Sequence[str]) -> None:
@@ -126,15 +126,6 @@ def _put_decoder(theirs: Any, model: "Transformer", forbidden: Sequence[int]) ->
         theirs.scale_outputs = model.output_scale
     _put_linear(theirs.projection, model.output)
     theirs.projection.bias = output_bias(model, forbidden)
-
-
-def output_bias(model: "Transformer", forbidden: Sequence[int]) -> NDArray[np.float32]:
-    """What is added to the logits [V]: our bias, scaled as our logits are, and what keeps tokens out."""
-    bias = np.zeros(model.tgt_tokens, np.float32)
-    if model.output.bias is not None:
-        bias += values(model.output.bias) * np.float32(model.output_scale)
-    bias[list(forbidden)] = FORBIDDEN
-    return bias
 
 
 # --- the parts ---
@@ -170,13 +161,17 @@ def _put_embedding(side: Any, table: Any, ours: "Embedding", config: ModelConfig
         _put_norm(side.layernorm_embedding, ours.norm)
 
 
-def _positions(ours: "Embedding", config: ModelConfig) -> NDArray[np.float32]:
-    """The table of positions; one that is computed has a row for every position that CTranslate2 may ask for."""
+def _positions(ours: "Embedding", config: ModelConfig) -> Array:
+    """The table of positions, with a row for every position that CTranslate2 may ask for.
+
+    The model was not trained on those beyond its own. If its positions are learned, they are all as its last.
+    """
+    rows = max(_POSITIONS, config.max_length)
     if config.positions == "learned":
-        return values(ours.positions)
+        return np.pad(values(ours.positions), ((0, rows - config.max_length), (0, 0)), mode="edge")
     from nmt.model.transformer import sinusoids
 
-    return values(sinusoids(max(_POSITIONS, config.max_length), config.d_model))
+    return values(sinusoids(rows, config.d_model))
 
 
 def _put_norm(theirs: Any, ours: Any) -> None:
@@ -191,11 +186,5 @@ def _put_linear(theirs: Any, ours: "nn.Linear", part: int | None = None) -> None
         theirs.bias = _part(values(ours.bias), part)
 
 
-def _part(stacked: NDArray[np.float32], part: int | None) -> NDArray[np.float32]:
+def _part(stacked: Array, part: int | None) -> Array:
     return stacked if part is None else np.split(stacked, 2)[part]
-
-
-def values(tensor: "Tensor") -> NDArray[np.float32]:
-    """A tensor's values in float32, as a copy: CTranslate2 quantizes arrays in place."""
-    array: NDArray[np.float32] = tensor.detach().float().cpu().numpy()
-    return array.copy()

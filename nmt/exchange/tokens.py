@@ -3,7 +3,6 @@
 Nothing here imports torch: what reads an export needs none.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,6 @@ def _read_list(path: Path) -> list[str]:
     return list(tokens)
 
 
-def write_ids(path: Path, tokens: list[str], first: int = 0) -> None:
-    """Write a vocabulary as transformers reads it: a JSON object from token to id, counted from `first`."""
-    ids = {token: i for i, token in enumerate(tokens, start=first)}
-    path.write_text(json.dumps(ids, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+def ids_from(first: int, tokens: list[str]) -> dict[str, int]:
+    """The id of each token, counted from `first`: a vocabulary as transformers reads it."""
+    return {token: i for i, token in enumerate(tokens, start=first)}

@@ -148,7 +148,7 @@ def train_sentencepiece(
             raise
         raise ConfigError(
             f"vocab_size={vocab_size} is too small: each character of the text needs a piece, "
-            f"and so do the 256 bytes that spell all others; set vocab_size={needed[1]} at least"
+            f"and so do the 256 bytes that spell all others; set it to {needed[1]} at least"
         ) from None
     return model.getvalue()
 

@@ -36,10 +36,10 @@ def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path
     )
     assert full.returncode == 1
     assert "Traceback" not in full.stderr
-    assert full.stderr.splitlines()[-1].startswith(
-        "nmt: step-00000010: the checkpoint cannot be written"
-    )
     checkpoints = tmp_path / "run" / "checkpoints"
+    assert full.stderr.splitlines()[-1].startswith(
+        f"nmt: {checkpoints / 'step-00000010'}: the checkpoint cannot be written (File too large)"
+    )
     assert [path.name for path in checkpoints.iterdir()] == ["step-00000002"]
     assert run_nmt("translate", "-m", tmp_path / "run", stdin="one.\n").returncode == 0
 
@@ -157,3 +157,21 @@ def test_without_a_configuration_it_says_how_to_give_one() -> None:
     done = CliRunner().invoke(app, ["train"])
     assert done.exit_code == 2
     assert "no corpus to read; give a configuration with --config FILE" in done.output
+
+
+@pytest.mark.parametrize("folder", ["..", "/"])
+def test_a_folder_of_everything_else_is_no_run_folder(tmp_path: Path, folder: str) -> None:
+    here = tmp_path / "a" / "b"
+    here.mkdir(parents=True)
+    done = run_nmt("train", f"run_dir={folder}", f"data.path={tmp_path}", cwd=here)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith(f"nmt: run_dir={folder}: is no folder for a run alone")
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / "a", here]
+
+
+def test_overwriting_says_what_it_deleted(tmp_path: Path, corpus: Path) -> None:
+    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.updates=10"]
+    assert run_nmt("train", *settings).returncode == 0
+    done = run_nmt("prepare", "--overwrite", *settings)
+    told = f"nmt: {tmp_path / 'run'}: deleted a training, 1 checkpoint up to step-00000010"
+    assert done.stderr.decode().splitlines()[0] == told

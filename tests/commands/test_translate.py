@@ -255,3 +255,40 @@ def on_terminal(command: list[str]) -> str:
     os.close(ours)
     assert done.returncode == 0, written
     return written.decode()
+
+
+# --- what must not be replaced, and results that nobody receives ---
+
+
+@pytest.mark.parametrize("way", ["--input", "stdin"])
+def test_what_is_read_is_not_overwritten(trained: RunDir, tmp_path: Path, way: str) -> None:
+    text = tmp_path / "in.txt"
+    text.write_text("one.\n")
+    command = [*NMT, "translate", "-m", trained.path, "-q", "-o", text, "--overwrite"]
+    command += ["-i", text] if way == "--input" else []
+    with text.open() as stdin:
+        done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"nmt: {text}: is what is read; name another file\n"
+    assert text.read_text() == "one.\n"
+
+
+def test_a_link_is_not_replaced_by_a_file(trained: RunDir, tmp_path: Path) -> None:
+    link = tmp_path / "link.zh"
+    link.symlink_to("out.zh")
+    (tmp_path / "out.zh").write_text("kept\n")
+    ask = ("translate", "-m", trained.path, "-q", "-o", link, "--overwrite")
+    done = run_nmt(*ask, stdin="one.\n")
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith(f"nmt: {link}: is a link to out.zh, and would be")
+    assert link.is_symlink()
+    assert (tmp_path / "out.zh").read_text() == "kept\n"
+
+
+def test_results_for_a_closed_stdout_are_an_error(trained: RunDir) -> None:
+    command = f"{sys.executable} -m nmt translate -q -m {trained.path} >&-"
+    done = subprocess.run(
+        ["sh", "-c", command], input="one.\n", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "nmt: stdout: is closed; send the results somewhere\n"

@@ -159,3 +159,13 @@ def test_a_damaged_gzip_file_is_named(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(DataError, match=r"x\.gz: damaged gzip file"):
         list(read_lines(path))
+
+
+def test_lines_that_end_in_carriage_returns_are_refused(tmp_path: Path) -> None:
+    old = tmp_path / "old.tsv"
+    old.write_bytes(b"tea\tx\r" * 12)
+    with pytest.raises(DataError, match=r"old\.tsv: its lines end in carriage returns, .*tr '"):
+        list(read_lines(old))
+    odd = tmp_path / "odd.txt"
+    odd.write_bytes(b"a\rb\r\n" * 20)  # one in each line is a character, as it always was
+    assert len(list(read_lines(odd))) == 20

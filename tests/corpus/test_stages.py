@@ -40,7 +40,7 @@ def test_stages_whose_results_are_current_are_not_run_again(world: tuple[Path, P
     config = tiny_config(*world, *short(*world))
     run = ready(config)
     said: list[str] = []
-    stages.ensure_prepared(config, run, said.append)
+    stages.ensure_prepared(config, run, said.append, said.append)
     stages.ensure_vocabularies(config, run, said.append)
     assert said == []
 
@@ -60,9 +60,10 @@ def test_a_changed_corpus_is_prepared_again_before_training_but_not_under_a_trai
     kept = {path: path.read_bytes() for path in [run.vocab("src"), run.text("train", "en")]}
     (data / "train.en").write_text((data / "train.en").read_text().replace("nine", "ten"))
     said: list[str] = []
-    stages.ensure_prepared(config, run, said.append)
+    stages.ensure_prepared(config, run, said.append, said.append)
     stages.ensure_vocabularies(config, run, said.append)
-    assert "the run keeps the text that it was trained on" in said[0]
+    effect = "the run keeps the text that it was trained on"
+    assert said[0].startswith(f"{run.path}: {data / 'train.en'} has changed; {effect}")
     for stage in (stages.run_prepare, stages.run_build_vocab):
         with pytest.raises(ConfigError, match="would replace what its checkpoints were trained on"):
             stage(config, run, said.append)
@@ -108,7 +109,7 @@ def test_a_trained_run_goes_on_where_its_corpora_are_gone(world: tuple[Path, Pat
     config = tiny_config(data, folder, *short(*world))
     run = train(config)
     shutil.rmtree(data)
-    stages.ensure_prepared(config, run, lambda _: None)
+    stages.ensure_prepared(config, run, lambda _: None, lambda _: None)
     stages.ensure_vocabularies(config, run, lambda _: None)
     longer = tiny_config(data, folder, *short(*world), "train.updates=6")
     Trainer(longer, run, World(0, 1, torch.device("cpu"))).train()

@@ -17,7 +17,7 @@ from nmt.translate.decoder import Decoder
 
 Kind = dict[str, object]
 
-LIMIT = 16  # tokens of a translation
+LIMIT = 12  # tokens of a translation
 TIE = 1e-4  # between logits of about 10, in float32
 # Words that have the names of specials are words like any other.
 SRC = Vocab([*(f"s{i}" for i in range(30)), "<pad>", *PLACEHOLDERS], [1] * (31 + len(PLACEHOLDERS)))
@@ -64,8 +64,8 @@ def config_of(kind: Kind) -> ModelConfig:
             "d_model": 32,
             "heads": 4,
             "d_ff": 48,
-            "encoder_layers": 2,
-            "decoder_layers": 3,
+            "encoder_layers": 1,
+            "decoder_layers": 2,
             "max_length": 40,
             **kind,
             "norm": norm,
@@ -78,11 +78,16 @@ def vocabularies(config: ModelConfig) -> tuple[Vocab, Vocab]:
     return (TGT, TGT) if config.tie_embeddings == "all" else (SRC, TGT)
 
 
-@torch.no_grad()
 def random_model(config: ModelConfig, seed: int = 1) -> Transformer:
-    """Weights so large that the next token depends on all before, and biases that are not 0."""
     src, tgt = vocabularies(config)
     model = Transformer(config, len(src), len(tgt)).eval()
+    randomise(model, seed)
+    return model
+
+
+@torch.no_grad()
+def randomise(model: Transformer, seed: int = 1) -> None:
+    """Give a model weights so large that the next token depends on all before, and biases that are not 0."""
     chance = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         drawn = torch.randn(parameter.shape, generator=chance)
@@ -91,18 +96,19 @@ def random_model(config: ModelConfig, seed: int = 1) -> Transformer:
         elif parameter.dim() == 1:
             parameter.copy_(0.3 * drawn)
         elif "tokens" in name or name == "output.weight":
-            parameter.copy_(drawn * (0.4 if config.scale == "embedding" else 2))
+            parameter.copy_(drawn * (0.4 if model.config.scale == "embedding" else 2))
         elif "positions" in name:
             parameter.copy_(drawn)
         else:
             parameter.copy_(drawn * _gain(name) * parameter.shape[1] ** -0.5)
-    return model
 
 
 def _gain(name: str) -> float:
-    """Much from feed-forward, little from attention: else every step says what all steps before it said."""
+    """Much from feed-forward, some from the source, little from the past: else all steps say the same."""
     if "feed_forward" in name:
-        return 4
+        return 6
+    if name.endswith("cross.out.weight"):
+        return 1
     return 0.3 if name.endswith("out.weight") else 2
 
 

@@ -91,10 +91,10 @@ def test_a_large_corpus_is_trained_with_a_sample_of_all_of_it(
 
 def test_a_vocabulary_too_small_for_the_characters_is_refused_with_the_size_that_would_do() -> None:
     with pytest.raises(
-        ConfigError, match=r"vocab_size=100 is too small.*set vocab_size=(\d+)"
+        ConfigError, match=r"vocab_size=100 is too small.*set it to (\d+)"
     ) as refusal:
         train_sentencepiece(LINES, 100)
-    least = int(str(refusal.value).split("set vocab_size=")[1].split()[0])
+    least = int(str(refusal.value).split("set it to ")[1].split()[0])
     assert train_sentencepiece(LINES, least)
     with pytest.raises(ConfigError, match="too small"):
         train_sentencepiece(LINES, least - 1)

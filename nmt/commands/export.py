@@ -1,0 +1,79 @@
+"""nmt export: a trained model for other programs."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from nmt.commands import options
+from nmt.commands.streams import say, warn
+from nmt.commands.trained_run import find_run
+from nmt.errors import ConfigError, print_nothing
+
+Target = Annotated[
+    Literal["ct2", "hf", "argos"],
+    typer.Argument(
+        metavar="ct2|hf|argos",
+        help="CTranslate2, Hugging Face transformers, or Argos Translate and LibreTranslate.",
+        hidden=True,  # Command shows it, without its type
+    ),
+]
+Folder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        callback=options.at_home,
+        help="The folder to make.",
+        hidden=True,
+    ),
+]
+Quantize = Annotated[
+    Literal[
+        "int8",
+        "int8_float32",
+        "int8_float16",
+        "int8_bfloat16",
+        "int16",
+        "float16",
+        "bfloat16",
+        "float32",
+    ]
+    | None,
+    typer.Option(
+        metavar="TYPE",
+        help="ct2 and argos: int8, int8_float32, int8_float16, int8_bfloat16, int16, float16, bfloat16 or float32; "
+        "default: float32, for argos int8.",
+    ),
+]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace DIR if nmt exported it."),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
+]
+
+
+def export(
+    target: Target,
+    folder: Folder,
+    model: options.Model = None,
+    config: options.ConfigFile = None,
+    quantize: Quantize = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a trained model for another program."""
+    if target == "hf" and quantize is not None:
+        fix = "transformers itself loads the model in other types, by dtype="
+        raise ConfigError(f"command line: --quantize is for ct2 and argos; {fix}")
+    settings, run = find_run(model, config, [])
+
+    from nmt.exchange.export_folder import refuse_taken, size_of
+    from nmt.exchange.exports import TARGETS, export_run
+
+    refuse_taken(folder, overwrite)
+    tell = print_nothing if quiet else say
+    export_run(TARGETS[target], settings, run, folder, quantize, overwrite, warn, tell)
+    tell(f"nmt: {folder}: {size_of(folder) / 1e6:,.1f} MB; {TARGETS[target].use}")

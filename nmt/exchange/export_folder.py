@@ -1,0 +1,63 @@
+"""A folder that is exported: it appears whole or not at all, and replaces nothing but an export of nmt's.
+
+`export.json` in it says what it holds and where that comes from, and has the SHA-256 of every other file.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nmt import __version__
+from nmt.errors import ConfigError, ModelError
+from nmt.files import checksum, read_json, replacing, write_json
+
+_RECORD = "export.json"
+
+
+@contextmanager
+def export_folder(folder: Path, overwrite: bool, contents: dict[str, Any]) -> Iterator[Path]:
+    """Yield an empty folder to write in; on success it becomes `folder`, with `contents` in its export.json.
+
+    Raises ConfigError as `refuse_taken` does.
+    """
+    refuse_taken(folder, overwrite)
+    with replacing(folder) as part:
+        part.mkdir()
+        yield part
+        hashes = {path.name: checksum(path) for path in sorted(part.iterdir())}
+        write_json(part / _RECORD, {"nmt": __version__, **contents, "sha256": hashes})
+        refuse_taken(folder, overwrite)  # something may have appeared there meanwhile
+
+
+def refuse_taken(folder: Path, overwrite: bool) -> None:
+    """Raise ConfigError if there is something in a folder's place, unless it may be overwritten and nmt exported it."""
+    around = next((path for path in folder.parents if path.exists()), folder)
+    if not around.is_dir():
+        raise ConfigError(f"{around}: a file, not a folder; name another folder")
+    if not (folder.exists() or folder.is_symlink()):
+        return
+    if not overwrite:
+        raise ConfigError(f"{folder}: exists already; name another folder, or --overwrite it")
+    if not _is_own(folder):
+        message = "not as nmt exported it, and would be replaced"
+        raise ConfigError(f"{folder}: {message}; move it away, or name another folder")
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder holds, byte for byte, the files that nmt exported, and nothing beside them."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    inside = list(folder.iterdir())
+    if not all(path.is_file() and not path.is_symlink() for path in inside):
+        return False  # we write no folders; a pipe would never end
+    try:
+        hashes = read_json(folder / _RECORD)["sha256"]
+    except (OSError, ModelError, KeyError, TypeError):
+        return False
+    return bool(hashes == {path.name: checksum(path) for path in inside if path.name != _RECORD})
+
+
+def size_of(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.iterdir())

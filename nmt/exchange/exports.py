@@ -1,0 +1,68 @@
+"""The programs that a trained model can be exported for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.config.schema import Config
+from nmt.errors import Say
+from nmt.exchange import argos, ctranslate2_folder, hugging_face_folder
+from nmt.exchange.ctranslate2 import Quantization
+from nmt.exchange.export_folder import export_folder
+from nmt.exchange.trained import Trained, load_trained
+from nmt.run_dir import RunDir
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program to export for."""
+
+    refuse: Callable[[Trained], None]  # raises for what it has no place for
+    write: Callable[[Trained, Path, Quantization], None]  # into an empty folder
+    numbers: Quantization  # what weights are written in unless asked
+    use: str  # what the user does next
+
+
+TARGETS = {
+    "ct2": Target(
+        ctranslate2_folder.refuse,
+        ctranslate2_folder.write,
+        "float32",
+        "its README.md has the lines that use it",
+    ),
+    "hf": Target(
+        hugging_face_folder.refuse,
+        hugging_face_folder.write,
+        "float32",
+        "its README.md has the lines that use it",
+    ),
+    "argos": Target(
+        argos.refuse,
+        argos.write,
+        "int8",
+        "argostranslate.package.install_from_path installs its .argosmodel; see its README.md",
+    ),
+}
+
+
+def export_run(
+    target: Target,
+    config: Config,
+    run: RunDir,
+    folder: Path,
+    quantization: Quantization | None,
+    overwrite: bool,
+    warn: Say,
+    say: Say,
+) -> None:
+    """Export a run into a new folder.
+
+    Raises ModelError if there is no trained model or the target has no place for it, ConfigError if the folder is
+    taken or what writes it is not installed. Then nothing is written.
+    """
+    trained = load_trained(config, run, warn, say)
+    target.refuse(trained)
+    numbers = quantization or target.numbers
+    contents = {"numbers": numbers, "checkpoint": trained.checkpoint, "origin": trained.origin}
+    with export_folder(folder, overwrite, contents) as part:
+        target.write(trained, part, numbers)

@@ -1,0 +1,71 @@
+"""What an export takes of a run: its model in fp32, its two sides, and where it comes from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from nmt.checkpoint import read_meta
+from nmt.config.schema import Config
+from nmt.errors import Say
+from nmt.files import read_bytes
+from nmt.model.transformer import Transformer
+from nmt.run_dir import RunDir, SideName
+from nmt.text.side import Side
+from nmt.text.vocab import BOS, PAD, UNK
+from nmt.translate.decoder import Decoder
+from nmt.translate.load import load_translator
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model and all that belongs to it."""
+
+    model: Transformer  # in fp32
+    src: Side
+    tgt: Side
+    config: Config
+    run: RunDir
+    checkpoint: str  # the name of its folder
+    origin: dict[str, Any]  # what its checkpoint says of what made it
+
+    @property
+    def forbidden(self) -> list[int]:
+        """The target ids that a program without our masks must not write.
+
+        They are those that our search never writes, and the placeholders of protected spans.
+        """
+        never_written = [PAD, BOS, UNK] if self.tgt.never_unknown else [PAD, BOS]
+        return [*never_written, *self.tgt.vocab.placeholders]
+
+    @property
+    def beams(self) -> int:
+        """How many hypotheses the run's own search keeps."""
+        search = self.config.search
+        return search.beam_size if search.effective_method == "beam" else 1
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether both sides are sentencepiece, so that other programs can make the tokens."""
+        tokenizers = {self.config.src.tokenizer, self.config.tgt.tokenizer}
+        return tokenizers == {"sentencepiece"}
+
+    def pieces(self, side: SideName) -> bytes:
+        """The content of one side's sentencepiece model."""
+        return read_bytes(self.run.pieces(side))
+
+
+def load_trained(config: Config, run: RunDir, warn: Say, say: Say) -> Trained:
+    """The trained model of a run. Raises ModelError if there is none, or if it is damaged."""
+    translator = load_translator(config, run, "cpu", "fp32", warn, say)
+    folder = translator.checkpoint
+    decoder = translator.engine
+    assert folder is not None  # noqa: S101 - it was loaded from one
+    assert isinstance(decoder, Decoder)  # noqa: S101 - on torch
+    return Trained(
+        model=decoder.model,
+        src=translator.src,
+        tgt=translator.tgt,
+        config=config,
+        run=run,
+        checkpoint=folder.name,
+        origin=read_meta(folder).origin,
+    )
