@@ -157,8 +157,9 @@ def _model_config(fields: Fields, shared: bool) -> ModelConfig:
 def _tokens(folder: Path, fields: Fields, shared: bool) -> tuple[Tokens, Tokens]:
     """Both sides' tokens. Raises ModelError where the vocabularies and the settings contradict each other."""
     start = fields.whole("decoder_start_token_id", fields.whole("pad_token_id"))
-    src = _side_tokens(folder / VOCABULARIES[0])
-    tgt = _side_tokens(folder / VOCABULARIES[0 if shared else 1])
+    names = _special_names(folder)
+    src = _side_tokens(folder / VOCABULARIES[0], names)
+    tgt = _side_tokens(folder / VOCABULARIES[0 if shared else 1], names)
     sizes = {"vocab_size": len(src.listed)}
     if not shared:
         sizes["decoder_vocab_size"] = len(tgt.listed)
@@ -174,25 +175,42 @@ def _tokens(folder: Path, fields: Fields, shared: bool) -> tuple[Tokens, Tokens]
     return (tgt if shared else src), tgt
 
 
-def _side_tokens(path: Path) -> Tokens:
+def _side_tokens(path: Path, names: dict[str, str]) -> Tokens:
     fields = json_fields(path)
     rows = {}
-    for token in ("<pad>", "<unk>", "</s>"):
+    for kind, token in names.items():
         if token not in fields.values:
-            raise ModelError(f"{path}: '{token}' is missing; fetch it again")
-        rows[token] = fields.whole(token)
+            raise ModelError(f"{path}: {brief(token)} is missing; fetch it again")
+        rows[kind] = fields.whole(token)
     listed = tokens_by_row(fields.values, str(path))
-    pad = rows["<pad>"]
-    return Tokens(listed, pad=pad, unk=rows["<unk>"], start=pad, eos=rows["</s>"])
+    return Tokens(listed, start=rows["pad"], **rows)
+
+
+def _special_names(folder: Path) -> dict[str, str]:
+    """How the vocabularies call padding, unknown tokens and the end: as OPUS-MT, or as the tokenizer's settings say."""
+    values = _tokenizer_settings(folder)
+    names = {"pad": "<pad>", "unk": "<unk>", "eos": "</s>"}
+    for kind in names:
+        named = values.get(f"{kind}_token")
+        if isinstance(named, dict):  # with what is stripped around it
+            named = named.get("content")
+        if isinstance(named, str):
+            names[kind] = named
+    return names
+
+
+def _tokenizer_settings(folder: Path) -> dict[str, Any]:
+    path = folder / TOKENIZER
+    return json_fields(path).values if path.exists() else {}
 
 
 def _languages(folder: Path) -> tuple[str, str]:
     """The languages that the tokenizer's settings name, else English and Chinese."""
-    path = folder / TOKENIZER
-    values: dict[str, Any] = json_fields(path).values if path.exists() else {}
+    values = _tokenizer_settings(folder)
     source = _language(values.get("source_lang"), "en")
     target = _language(values.get("target_lang"), "zh")
     if source == target:
+        path = folder / TOKENIZER
         raise ModelError(f"{path}: source_lang and target_lang are both {brief(source)}")
     return source, target
 

@@ -20,8 +20,10 @@ import torch
 from conftest import TINY, train
 from ctranslate2.converters.marian import load_vocab
 from marians import HANS, HANT
+from typer.testing import CliRunner
 
 from nmt import __version__, checkpoint
+from nmt.cli import app
 from nmt.commands.trained_run import find_run
 from nmt.config.starting import load_training_config
 from nmt.errors import ConfigError, ModelError, UserError, print_nothing
@@ -32,7 +34,7 @@ from nmt.exchange.marian_vocab import find_sides
 from nmt.files import checksum
 from nmt.ownership import refuse_foreign_files
 from nmt.run_dir import SIDES, RunDir
-from nmt.text.vocab import Vocab
+from nmt.text.vocab import EOS, Vocab
 from nmt.translate.load import load_translator
 
 Change = Callable[[Path], object]
@@ -174,6 +176,22 @@ def test_ctranslate2_writes_what_torch_writes(
         translator = open_translator(config, found, asked, print_nothing, print_nothing)
         texts[engine] = [each.text for each in translator.translate(marians.ENGLISH)]
     assert texts["torch"] == texts["ctranslate2"]
+
+
+def test_what_was_exported_comes_back(made: Path, tmp_path: Path) -> None:
+    """`nmt export hf` calls the end `<eos>`, and starts from a row of its own."""
+    run, _ = imported(made, tmp_path / "run")
+    done = CliRunner().invoke(app, ["export", "hf", str(tmp_path / "hf"), "-m", str(run.path)])
+    assert done.exit_code == 0, done.output
+    back, _ = imported(tmp_path / "hf", tmp_path / "back")
+    for name in ("vocab.src.tsv", "vocab.tgt.tsv", "pieces.src.model", "pieces.tgt.model"):
+        assert (back.path / name).read_bytes() == (run.path / name).read_bytes(), name
+    ours, theirs = (checkpoint.load_weights(each.steps()[0]) for each in (run, back))
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        kept = tensor.isclose(theirs[name], atol=1e-6)
+        # What search never writes has a bias of its own in an export.
+        assert kept.all() or (name == "output.bias" and kept[EOS:].all()), name
 
 
 # --- the token that names the target language ---
