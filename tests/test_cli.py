@@ -20,10 +20,11 @@ def invoke(*arguments: object) -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
-def test_help_names_the_five_commands_and_version_the_version() -> None:
+def test_help_names_the_commands_and_version_the_version() -> None:
     text = invoke("--help").output
     assert all(
-        name in text for name in ("prepare", "build-vocab", "train", "translate", "evaluate")
+        name in text
+        for name in ("prepare", "build-vocab", "train", "translate", "evaluate", "import")
     )
     assert invoke("--version").output.startswith("nmt 0.")
 
@@ -37,6 +38,9 @@ def test_help_names_the_five_commands_and_version_the_version() -> None:
             "nowhere: does not exist; run nmt train, or name a run with --model",
         ),
         (["translate"], 5, "no model: no run was trained in this folder; run nmt train"),
+        (["import", "nodir", "no"], 5, "nodir: no such folder; name a folder, or a model on the"),
+        (["import", "nodir"], 2, "DIR: missing; see "),
+        (["import", "nodir", "{corpus}"], 2, "is not empty; name a folder that is not there yet"),
         (["translate", "--config", "none.yaml"], 2, "none.yaml: cannot be read"),
         (
             ["translate", "train.updates=3"],
@@ -205,7 +209,16 @@ def test_a_wrong_call_is_one_line_and_its_exit_code(
     assert not Path("no").exists()
 
 
-PAGES = [[], ["prepare"], ["build-vocab"], ["train"], ["translate"], ["typography"], ["evaluate"]]
+PAGES = [
+    [],
+    ["prepare"],
+    ["build-vocab"],
+    ["train"],
+    ["translate"],
+    ["typography"],
+    ["evaluate"],
+    ["import"],
+]
 
 
 @pytest.mark.parametrize("command", PAGES, ids=str)
@@ -218,7 +231,7 @@ def test_a_page_of_help_is_whole_and_plain(
     assert all(len(line) <= 80 for line in done.output.splitlines())
     _usage, _, rest = done.output.partition("\n")
     assert not re.search(r"<\w+|\.\.\.$|None", rest, re.MULTILINE)
-    if command and command != ["typography"]:
+    if command and command not in (["typography"], ["import"]):
         assert re.search(r"^  KEY=VALUE  Settings that override", done.output, re.MULTILINE)
 
 

@@ -44,8 +44,9 @@ class SentencePiece:
         return list(self._processor.encode(text, out_type=str))
 
     def decode(self, tokens: list[str]) -> str:
-        """Join pieces."""
-        return str(self._processor.decode_pieces(tokens))
+        """Join pieces. One that another model made, as in a vocabulary for two, is joined as if it were its own."""
+        joined = str(self._processor.decode_pieces(tokens))
+        return joined.replace(SPACE, " ")
 
     def pieces(self) -> list[str]:
         """Every piece that `encode` can give."""

@@ -103,6 +103,7 @@ _CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
 _SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_LONG_NUMBER} | {_EMOJI}", re.VERBOSE)
 _SPAN_OR_NUMBER = re.compile(f"{_SCALED_NUMBER} | {_SPAN.pattern} | {_NUMBER}", re.VERBOSE)
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_EMOJI}", re.VERBOSE)
+_CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _WHOLE_SCALED_NUMBER = re.compile(rf"{_SCALED_NUMBER} \Z", re.VERBOSE)
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
@@ -137,14 +138,23 @@ class Masked:
         filled = ""
         for piece in _SPLIT.split(text):
             written = stands_for.get(piece, "") if piece in PLACEHOLDERS else piece
-            if _RUN_TOGETHER.match(filled[-1:] + written[:1]):
-                filled += " "
-            filled += written
+            filled = beside(filled, written)
         return filled
 
     def intact_in(self, text: str) -> bool:
         """Whether each of the placeholders stands exactly once in a text, and no other one does."""
         return sorted(re.findall(_PLACEHOLDER, text)) == list(PLACEHOLDERS[: len(self.spans)])
+
+
+def beside(left: str, right: str) -> str:
+    """Two texts, one of them a span, as one; letters and digits are set apart by a space."""
+    space = " " if _RUN_TOGETHER.match(left[-1:] + right[:1]) else ""
+    return left + space + right
+
+
+def cut(text: str) -> list[str]:
+    """A text cut at what has to come through byte for byte: text, span, text, span, text, some of them empty."""
+    return _CUT.split(text)
 
 
 def find(text: str, numbers: bool = False) -> list[str]:

@@ -16,6 +16,7 @@ from nmt.text.normalize import normalize
 from nmt.text.side import Side
 from nmt.text.spans import Masked
 from nmt.text.typography import repair
+from nmt.translate.around_spans import texts_between, with_spans
 from nmt.translate.candidates import candidates_of
 from nmt.translate.engine import Engine, NBest
 from nmt.translate.retries import Attempt, attempts, mask_nothing, mask_spans
@@ -64,7 +65,8 @@ class Translator:
         """Translate lines, sorted by length within; the order out is the order in.
 
         What a machine reads is kept byte for byte: it travels as placeholders. A line that comes back without
-        one of them is translated again without any. In beam search, a best candidate that is blank or repeats
+        one of them is translated again without any. A model without placeholders gets it as text; a line in which
+        it comes out changed is translated in parts around it. In beam search, a best candidate that is blank or repeats
         itself, or with `verify: retry` has any fault, gives way to the first one without.
         """
         sources = [self._mask(line) for line in lines]
@@ -72,6 +74,8 @@ class Translator:
         self._search_again_unmasked(sources, lines, found)
         if self.search.effective_method == "beam":
             self._replace_faulty(lines, found)
+        if not self.engine.protects:
+            self._put_in_spans(lines, found)
         return [self._translation(line, of) for line, of in zip(lines, found, strict=True)]
 
     # --- candidates: mask, split, decode, put together ---
@@ -125,6 +129,17 @@ class Translator:
         results = self._search([mask_nothing(lines[i]) for i in lost], self.search)
         for i, candidates in zip(lost, results, strict=True):
             found[i] = candidates
+
+    def _put_in_spans(self, lines: Sequence[str], found: list[list[Candidate]]) -> None:
+        """Where a span that the model saw as text came out changed, put a translation in parts around it first."""
+        changed = [i for i, best in enumerate(found) if best and mangled(lines[i], best[0].text)]
+        texts = [texts_between(lines[i]) for i in changed]
+        results = iter(
+            self._search([mask_nothing(text) for of in texts for text in of], self.search)
+        )
+        for i, of_line in zip(changed, texts, strict=True):
+            translated = list(islice(results, len(of_line)))
+            found[i] = [with_spans(lines[i], translated, self._repair), *found[i]]
 
     def _replace_faulty(self, lines: Sequence[str], found: list[list[Candidate]]) -> None:
         """Where the best of `found` has a fault, put one without first, if an attempt finds any."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from fuzzing import foreign
 from nmt import checkpoint
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
@@ -329,4 +330,8 @@ FORMATS: dict[str, Format] = {
     "metrics": Format(make_metrics, read_metrics),
     "done.json": Format(make_done, read_done),
     "vectors": Format(make_vectors, read_word_vectors),
+    "marian hf": Format(foreign.make_hf_safetensors, foreign.read_foreign),
+    "marian .bin": Format(foreign.make_hf_zip, foreign.read_foreign),
+    "marian legacy": Format(foreign.make_hf_legacy, foreign.read_foreign),
+    "marian npz": Format(foreign.make_npz, foreign.read_foreign),
 }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nmt.checks.faults import faults
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SentencePiece, train_sentencepiece
-from nmt.text.spans import PLACEHOLDERS, Masked, find, lost, mask, mask_pair
+from nmt.text.spans import PLACEHOLDERS, Masked, cut, find, lost, mask, mask_pair
 from nmt.text.tokenizers import TOKENIZERS
 from nmt.text.vocab import Vocab, build_vocab
 
@@ -149,6 +149,14 @@ def test_a_long_line_takes_time_in_proportion(unit: str) -> None:
 def test_any_text_comes_back_from_masking(text: str) -> None:
     masked = mask(text)
     assert masked.fill(masked.text) == text
+
+
+@given(st.lists(st.sampled_from([*"a1 .，是", "https://x.org/a", "{0}", "<b>", "@a", "😀"])))
+def test_a_cut_text_is_whole_and_every_second_part_is_what_would_be_lost(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert "".join(cut(text)) == text
+    assert Counter(cut(text)[1::2]).keys() == set(lost(text, ""))
+    assert not any(lost(between, "") for between in cut(" ".join(parts))[::2])
 
 
 def test_a_placeholder_that_is_missing_doubled_or_invented_is_noticed() -> None:

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 import torch
 from echoes import (
@@ -21,13 +23,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from nmt.checks.faults import Fault
-from nmt.config.schema import ModelConfig
+from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.normalize import normalize
-from nmt.text.spans import find
+from nmt.text.spans import cut, find
 from nmt.text.vocab import EOS
 from nmt.translate.decoder import Decoder
+from nmt.translate.engine import NBest
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Translation
 
@@ -266,9 +269,41 @@ def test_a_span_that_does_not_fit_is_reported() -> None:
     assert found.faults == (Fault("span mangled", "https://x.org/a"),)
 
 
-def test_without_placeholders_in_the_vocabulary_spans_are_text() -> None:
-    (found,) = echo(CHINESE, 20).translate(["天a@b.ab"])
-    assert found.faults == (Fault("span mangled", "a@b.ab"),)
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_a_model_without_placeholders_leaves_spans_byte_for_byte_too(method: str) -> None:
+    """It can write none of them: the line is cut there."""
+    found = echo(CHINESE, 20, method=method).translate(SPANNED)
+    for line, translation in zip(SPANNED, found, strict=True):
+        assert not translation.faults
+        for span in cut(line)[1::2]:
+            assert translation.text.count(span) >= line.count(span) > 0
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("天a@b.ab地", ["天a@b.ab地"]),
+        ("天 x@b.ab 地", ["天 x@b.ab 地", "天", "地"]),
+        ("x@b.ab，天", ["x@b.ab，天", "，天"]),
+        ("天x@b.ab，地，https://x.org", ["天x@b.ab，地，https://x.org", "天", "，地，"]),
+    ],
+)
+def test_a_line_is_cut_at_its_spans_only_where_they_come_out_changed(
+    line: str, parts: list[str]
+) -> None:
+    chinese = side("zh", HAN + "@.")  # it can write a@b.ab
+    copying = translator(Echo(60, len(chinese.vocab)), chinese, chinese, method="greedy")
+    seen: list[list[int]] = []
+    decode = copying.engine.decode
+
+    def note(sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
+        seen.extend(sources)
+        return decode(sources, search)
+
+    copying.engine.decode = note  # type: ignore[method-assign]
+    (found,) = copying.translate([line])
+    assert found.text == line
+    assert seen == [chinese.encode(part) for part in parts]
 
 
 def test_a_line_without_letters_needs_no_model() -> None:

@@ -1,0 +1,48 @@
+"""nmt import: a model from elsewhere becomes a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nmt.commands import options
+from nmt.commands.streams import printable, say
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A folder with a MarianMT or Marian model, or owner/name on the Hugging Face hub.",
+        hidden=True,  # Command shows it, without its type
+    ),
+]
+Target = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        callback=options.at_home,
+        help="The run folder to make; it must not be there yet.",
+        hidden=True,
+    ),
+]
+Prefix = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOKEN",
+        help="Put before each source, such as '>>cmn_Hant<<'; '' for none.",
+    ),
+]
+Revision = Annotated[
+    str | None,
+    typer.Option(metavar="REV", help="Branch, tag or commit on the hub; default: main."),
+]
+
+
+def import_model(
+    source: Source, folder: Target, prefix: Prefix = None, revision: Revision = None
+) -> None:
+    """Make a run of a model from elsewhere."""
+    from nmt.exchange.importing import import_run
+
+    at = str(options.at_home(Path(source)))
+    import_run(at, folder, prefix, revision, lambda line: say(printable(line)))
