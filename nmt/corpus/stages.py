@@ -168,9 +168,16 @@ def ensure_prepared(config: Config, run: RunDir, say: Say, warn: Say) -> None:
 
 
 def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
-    """Run `build-vocab` if its results are missing or stale. A trained run keeps its vocabularies."""
-    if not run.steps() and not vocabularies_are_current(config, run):
-        run_build_vocab(config, run, say)
+    """Run `build-vocab` if its results are missing or stale. A trained run keeps its vocabularies.
+
+    Raises DataError for a run that has checkpoints, but nothing to train on, as one that was imported.
+    """
+    if not run.steps():
+        if not vocabularies_are_current(config, run):
+            run_build_vocab(config, run, say)
+    elif not run.store("train").is_dir():
+        fix = f"to train on from it, give another run_dir and train.start_from={run.path}"
+        raise DataError(f"{run.path}: has a model, but no encoded text to train it on; {fix}")
 
 
 def run_prepare(config: Config, run: RunDir, say: Say) -> None:

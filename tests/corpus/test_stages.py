@@ -104,6 +104,17 @@ def test_two_processes_cannot_work_in_one_run_but_a_dead_one_holds_no_lock(tmp_p
         pass
 
 
+def test_a_run_with_a_model_but_nothing_to_train_on_says_how_to_train_on(
+    world: tuple[Path, Path],
+) -> None:
+    config = tiny_config(*world, *short(*world))
+    run = train(config)
+    shutil.rmtree(run.stores)
+    message = rf"no encoded text to train it on; .*train\.start_from={run.path}"
+    with pytest.raises(DataError, match=message):
+        stages.ensure_vocabularies(config, run, lambda _: None)
+
+
 def test_a_trained_run_goes_on_where_its_corpora_are_gone(world: tuple[Path, Path]) -> None:
     data, folder = world
     config = tiny_config(data, folder, *short(*world))

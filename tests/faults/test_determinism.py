@@ -65,9 +65,9 @@ def test_a_checkpoint_says_what_made_it(corpus: Path, tmp_path: Path) -> None:
     assert one["seed"] == 7
     assert {len(one[name]) for name in ("config", "data", "source")} == {64}
     config = tiny_config(corpus, runs[0].path, "train.updates=3", "train.seed=7")
-    assert {key for key, value in provenance(config, runs[0]).items() if value != one[key]} == {
-        "config"
-    }
+    assert {
+        key for key, value in provenance(config, runs[0], lineage={}).items() if value != one[key]
+    } == {"config"}
     other_data = train(
         tiny_config(
             write_corpus(tmp_path / "corpus", train=50),

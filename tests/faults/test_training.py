@@ -294,7 +294,7 @@ def test_a_corpus_that_comes_down_to_one_pair_is_trained_on(
     corpus = write(tmp_path / "corpus", train=pairs)
     done = nmt_train(*settings(corpus, tmp_path / "run"))
     assert done.exit_code == 0, done.output
-    assert "train 1 pairs, dev 0 pairs" in done.stderr
+    assert "train 1 pair, dev 0 pairs" in done.stderr
     assert "no validation, no early stopping; the last checkpoint counts as the best" in done.stderr
     assert (
         checkpoint.best(RunDir(tmp_path / "run"))
