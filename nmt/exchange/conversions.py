@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 from nmt import checkpoint
 from nmt.config.schema import Config
 from nmt.errors import ModelError, Say
-from nmt.exchange.ctranslate2 import convert
 from nmt.exchange.tokens import unique_tokens
 from nmt.files import remove, replacing
 from nmt.run_dir import RunDir
@@ -47,6 +46,7 @@ def converted(
     found = _cached(config, run, src, tgt, numbers)
     if found is not None:
         return found
+    from nmt.exchange.ctranslate2 import convert
     from nmt.translate.load import load_translator
 
     translator = load_translator(config, run, "cpu", "fp32", warn)
