@@ -9,6 +9,7 @@ from nmt.commands import options
 from nmt.commands.streams import say, warn
 from nmt.commands.trained_run import find_run
 from nmt.errors import ConfigError, print_nothing
+from nmt.exchange.quantization import QUANTIZATIONS, Quantization
 
 Target = Annotated[
     Literal["ct2", "hf", "argos"],
@@ -28,20 +29,10 @@ Folder = Annotated[
     ),
 ]
 Quantize = Annotated[
-    Literal[
-        "int8",
-        "int8_float32",
-        "int8_float16",
-        "int8_bfloat16",
-        "int16",
-        "float16",
-        "bfloat16",
-        "float32",
-    ]
-    | None,
+    Quantization | None,
     typer.Option(
         metavar="TYPE",
-        help="ct2 and argos: int8, int8_float32, int8_float16, int8_bfloat16, int16, float16, bfloat16 or float32; "
+        help=f"ct2 and argos: {', '.join(QUANTIZATIONS[:-1])} or {QUANTIZATIONS[-1]}; "
         "default: float32, for argos int8.",
     ),
 ]

@@ -293,6 +293,11 @@ class SearchConfig(Section):
             return "greedy"
         return self.method
 
+    @property
+    def beams(self) -> int:
+        """How many hypotheses of a sentence are kept at each step."""
+        return self.beam_size if self.effective_method == "beam" else 1
+
 
 class EvaluateConfig(Section):
     """What `nmt evaluate` measures, and where it appends a line each time."""

@@ -18,7 +18,12 @@ import numpy as np
 
 from nmt.config.schema import Config
 from nmt.config.starting import start_run
-from nmt.corpus.inherited import fingerprint_of, inherit_pieces, inherited_vocab
+from nmt.corpus.inherited import (
+    fingerprint_of,
+    inherit_pieces,
+    inherited_vocab,
+    placeholders,
+)
 from nmt.corpus.lines import read_lines
 from nmt.corpus.store import Block, Ids, ParallelCorpus, write_store
 from nmt.corpus.tokenized import Counts, TokenizedText, tokenize
@@ -27,7 +32,6 @@ from nmt.files import PART, read_json, replacing, write_json
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName
 from nmt.text.pieces import SentencePiece, train_sentencepiece
 from nmt.text.side import Side, load_side
-from nmt.text.spans import PLACEHOLDERS
 from nmt.text.vocab import UNK, Vocab, build_vocab, is_marked
 
 Group = tuple[SideName, ...]  # the sides that have one vocabulary
@@ -104,13 +108,13 @@ def _write_pieces(config: Config, run: RunDir) -> None:
             _train_pieces(config, run, group)
         else:
             for name in group:
-                inherit_pieces(config, run, start, name)
+                inherit_pieces(config, run, start, name, _train_lines(config, run, (name,)))
 
 
 def _train_pieces(config: Config, run: RunDir, group: Group) -> None:
     size = config.side(group[0]).vocab_size
     try:
-        model = train_sentencepiece(_train_lines(config, run, group), size, _placeholders(config))
+        model = train_sentencepiece(_train_lines(config, run, group), size, placeholders(config))
     except ConfigError as error:
         raise ConfigError(f"{group[0]}.{error}") from None
     for name in group:
@@ -124,10 +128,6 @@ def _train_lines(config: Config, run: RunDir, group: Group) -> Iterator[str]:
         side = config.side(name)
         for line in read_lines(run.text("train", side.language)):
             yield line.lower() if side.lowercase else line
-
-
-def _placeholders(config: Config) -> tuple[str, ...]:
-    return PLACEHOLDERS if config.prepare.augment.protects else ()
 
 
 def _save_vocabs(config: Config, run: RunDir, text: TokenizedText) -> None:
@@ -152,7 +152,7 @@ def _vocab(
     side = config.side(name)
     if side.tokenizer != "sentencepiece":
         spells = side.unknown == "spell"
-        reserved = (*_placeholders(config), *prefix)
+        reserved = (*placeholders(config), *prefix)
         return build_vocab(counts, side.vocab_size, side.min_frequency, spells, reserved)
     # Every piece is listed, seen or not: bytes are there so that no text is unknown.
     pieces = SentencePiece(run.pieces(name).read_bytes()).pieces()

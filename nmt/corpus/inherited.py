@@ -5,14 +5,13 @@ would have to spell or cut into pieces.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 
 from nmt.config.schema import Config
-from nmt.corpus.lines import read_lines
 from nmt.corpus.tokenized import Counts
 from nmt.errors import ModelError
 from nmt.files import checksum, read_bytes, replacing
 from nmt.run_dir import SIDES, RunDir, SideName
-from nmt.text.normalize import normalize
 from nmt.text.pieces import SPACE, SentencePiece, with_symbols, with_words
 from nmt.text.spans import PLACEHOLDERS
 from nmt.text.tokenizers import TOKENIZERS
@@ -30,24 +29,27 @@ def fingerprint_of(start: RunDir) -> list[str]:
 # --- sentencepiece ---
 
 
-def inherit_pieces(config: Config, run: RunDir, start: RunDir, name: SideName) -> None:
-    """Write one side's model: the one of the run that the training starts from, and what is new."""
+def inherit_pieces(
+    config: Config, run: RunDir, start: RunDir, name: SideName, lines: Iterable[str]
+) -> None:
+    """Write one side's model: the one of the run that the training starts from, and what is new in train's lines."""
     model = read_bytes(start.pieces(name))
     known = SentencePiece(model, str(start.pieces(name)))
-    symbols = [token for token in _placeholders(config) if token not in known.pieces()]
-    words = _new_words(config, run, name, known) if config.train.new_tokens else []
+    symbols = [token for token in placeholders(config) if token not in known.pieces()]
+    words = _new_words(config, name, known, lines) if config.train.new_tokens else []
     with replacing(run.pieces(name)) as part:
         part.write_bytes(with_words(with_symbols(model, symbols), words))
 
 
-def _new_words(config: Config, run: RunDir, name: SideName, known: SentencePiece) -> list[str]:
-    """The most frequent words of train that are not one piece, as pieces."""
+def _new_words(
+    config: Config, name: SideName, known: SentencePiece, lines: Iterable[str]
+) -> list[str]:
+    """The most frequent words of these lines that are not one piece, as pieces."""
     side = config.side(name)
     words = TOKENIZERS["jieba" if side.language == "zh" else "whitespace"]()
     counts: Counts = Counter()
-    for line in read_lines(run.text("train", side.language)):
-        text = normalize(line, side.language)
-        counts.update(words.encode(text.lower() if side.lowercase else text))
+    for line in lines:
+        counts.update(words.encode(line))
     ranked = rank(_as_pieces(counts, side.language, known), side.min_frequency)
     return [piece for piece, _ in ranked[: config.train.new_tokens]]
 
@@ -76,7 +78,7 @@ def inherited_vocab(
     `counts` are those of all tokens of these sides.
     """
     vocab = Vocab.load(start.vocab(group[0]))
-    new = list(_placeholders(config))
+    new = list(placeholders(config))
     if config.side(group[0]).tokenizer == "sentencepiece":
         for name in group:
             new += _added_pieces(run, start, name)
@@ -93,5 +95,6 @@ def _added_pieces(run: RunDir, start: RunDir, name: SideName) -> list[str]:
     return [piece for piece in after if piece not in before]
 
 
-def _placeholders(config: Config) -> tuple[str, ...]:
+def placeholders(config: Config) -> tuple[str, ...]:
+    """The placeholders that a configuration's train can hold."""
     return PLACEHOLDERS if config.prepare.augment.protects else ()

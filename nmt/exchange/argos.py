@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from nmt.errors import ModelError
 from nmt.exchange import ctranslate2_folder
-from nmt.exchange.ctranslate2 import Quantization
+from nmt.exchange.quantization import Quantization
 from nmt.exchange.readme import bullets, code, lineage, page, text_notes
 from nmt.exchange.trained import Trained
 

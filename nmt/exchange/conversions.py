@@ -9,19 +9,15 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 from nmt import checkpoint
 from nmt.config.schema import Config
-from nmt.errors import ModelError, Say
+from nmt.errors import ModelError, Say, print_nothing
 from nmt.exchange.tokens import unique_tokens
 from nmt.files import remove, replacing
 from nmt.run_dir import RunDir
 from nmt.text.side import Side
-from nmt.text.vocab import BOS, PAD, UNK
-
-if TYPE_CHECKING:
-    from nmt.translate.decoder import Decoder
 
 Numbers = Literal["int8", "float32"]
 _KEPT = 8  # the conversions used last
@@ -47,17 +43,17 @@ def converted(
     if found is not None:
         return found
     from nmt.exchange.ctranslate2 import convert
-    from nmt.translate.load import load_translator
+    from nmt.exchange.trained import load_trained
 
-    translator = load_translator(config, run, "cpu", "fp32", warn)
-    model = cast("Decoder", translator.engine).model
-    assert translator.checkpoint is not None  # noqa: S101 - it was loaded from one
-    folder = _place(translator.checkpoint, config, src, tgt, numbers)
+    trained = load_trained(config, run, warn, print_nothing)
+    chosen = run.checkpoints / trained.checkpoint
+    folder = _place(chosen, config, src, tgt, numbers)
+    names = unique_tokens(src.vocab, tgt.vocab)
     with replacing(folder) as part:
         part.mkdir()
-        convert(model, *unique_tokens(src.vocab, tgt.vocab), part, numbers, _forbidden(tgt))
+        convert(trained.model, *names, part, numbers, tgt.never_written)
     _prune(folder.parent)
-    return Conversion(translator.checkpoint, folder)
+    return Conversion(chosen, folder)
 
 
 def _cached(
@@ -84,15 +80,10 @@ def _place(chosen: Path, config: Config, src: Side, tgt: Side, numbers: Numbers)
         config.model.model_dump(mode="json"),
         src.fingerprint(),
         tgt.fingerprint(),
-        _forbidden(tgt),
+        tgt.never_written,
         numbers,
     ]
     return _root() / hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:_NAME]
-
-
-def _forbidden(tgt: Side) -> list[int]:
-    """The target ids that are never written; placeholders are, where the source has them."""
-    return [PAD, BOS, UNK] if tgt.never_unknown else [PAD, BOS]
 
 
 def _root() -> Path:

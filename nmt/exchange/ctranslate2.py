@@ -5,13 +5,14 @@ torch and CTranslate2 are imported only where something is converted.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nmt.config.schema import ModelConfig
 from nmt.errors import ConfigError, ModelError
 from nmt.exchange.arrays import Array, output_bias, values
+from nmt.exchange.quantization import Quantization
 from nmt.text.vocab import BOS, EOS, UNK
 
 if TYPE_CHECKING:
@@ -19,17 +20,6 @@ if TYPE_CHECKING:
 
     from nmt.model.transformer import DecoderLayer, Embedding, EncoderLayer, Transformer
 
-Quantization = Literal[
-    "int8",
-    "int8_float32",
-    "int8_float16",
-    "int8_bfloat16",
-    "int16",
-    "float16",
-    "bfloat16",
-    "float32",
-]
-QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 # CTranslate2 cuts sources at 1,024 tokens unless told otherwise, and fails without a position for each.
 _POSITIONS = 1025
 _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH", "swiglu": "SWISH"}

@@ -116,7 +116,7 @@ class CTranslate2Engine:
         self, sources: list[list[int]], forbidden: list[int], search: SearchConfig
     ) -> list[Any]:
         """Start to search for sources of like length, the longest first; gives a future for each."""
-        beams = _beams(search)
+        beams = search.beams
         has_placeholders = len(forbidden) < len(self._tgt_placeholders)
         futures: list[Any] = self._translator.translate_batch(
             [[self._src_names[token] for token in source] for source in sources],
@@ -175,7 +175,7 @@ class CTranslate2Engine:
         results = self._translator.translate_batch(
             texts,
             target_prefix=[self._names(prefix) for prefix in prefixes.values()],
-            beam_size=_beams(search),
+            beam_size=search.beams,
             suppress_sequences=[[name] for name in self._names(self._tgt_placeholders)],
             max_input_length=0,
             max_decoding_length=max(self._limit(sources[i], search) for i in prefixes),
@@ -202,10 +202,6 @@ class CTranslate2Engine:
             once.pop()
         kept = once[: max(0, room - len(wanted))]
         return kept + [i for i in wanted if i not in kept]
-
-
-def _beams(search: SearchConfig) -> int:
-    return search.beam_size if search.effective_method == "beam" else 1
 
 
 def _is_punctuation(name: str) -> bool:

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from nmt.exchange.ctranslate2 import Quantization, convert, refuse_absent, refuse_inexpressible
+from nmt.exchange.ctranslate2 import convert, refuse_absent, refuse_inexpressible
+from nmt.exchange.quantization import Quantization
 from nmt.exchange.readme import bullets, code, lineage, page, text_notes
 from nmt.exchange.tokens import unique_tokens
 from nmt.exchange.trained import Trained
@@ -104,6 +105,6 @@ def _written(trained: Trained) -> str:
 def _search(trained: Trained) -> str:
     longest = trained.config.model.max_length - 1
     return (
-        f"found = translator.translate_batch([tokens], beam_size={trained.beams}, "
+        f"found = translator.translate_batch([tokens], beam_size={trained.config.search.beams}, "
         f"max_input_length={longest}, max_decoding_length={longest})"
     )

@@ -3,12 +3,14 @@
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nmt.config.schema import Config
 from nmt.errors import ConfigError, Say
 from nmt.run_dir import RunDir
-from nmt.translate.translator import Translator
+
+if TYPE_CHECKING:
+    from nmt.translate.translator import Translator
 
 EngineName = Literal["auto", "torch", "ctranslate2"]
 _NUMBERS: dict[str, Literal["int8", "float32"]] = {
@@ -29,7 +31,7 @@ class Computing(NamedTuple):
 
 def open_translator(
     config: Config, run: RunDir, asked: Computing, warn: Say, say: Say
-) -> Translator:
+) -> "Translator":
     """The translator of a run; `say` is told what computes, and where.
 
     Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it.
@@ -74,10 +76,11 @@ def _multiplies_in_bf16() -> bool:
 
 def _on_ctranslate2(
     config: Config, run: RunDir, asked: Computing, warn: Say, say: Say
-) -> Translator:
+) -> "Translator":
     from nmt.exchange.conversions import converted
     from nmt.exchange.ctranslate2_engine import CTranslate2Engine, load_ctranslate2
     from nmt.text.side import load_side
+    from nmt.translate.translator import Translator
 
     if asked.device not in ("auto", "cpu"):
         message = f"--device {asked.device} needs --engine torch"

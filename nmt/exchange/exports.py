@@ -7,8 +7,8 @@ from pathlib import Path
 from nmt.config.schema import Config
 from nmt.errors import Say
 from nmt.exchange import argos, ctranslate2_folder, hugging_face_folder
-from nmt.exchange.ctranslate2 import Quantization
 from nmt.exchange.export_folder import export_folder
+from nmt.exchange.quantization import Quantization
 from nmt.exchange.trained import Trained, load_trained
 from nmt.run_dir import RunDir
 

@@ -32,7 +32,8 @@ def write(trained: Trained, folder: Path, _numbers: str) -> None:
     safetensors.numpy.save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
     _write_json(folder / "config.json", model_settings(trained.model))
     _write_json(
-        folder / "generation_config.json", generation_settings(trained.model, trained.beams)
+        folder / "generation_config.json",
+        generation_settings(trained.model, trained.config.search.beams),
     )
     if trained.has_pieces:
         _write_tokenizer(trained, folder)

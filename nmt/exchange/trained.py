@@ -10,7 +10,6 @@ from nmt.files import read_bytes
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir, SideName
 from nmt.text.side import Side
-from nmt.text.vocab import BOS, PAD, UNK
 from nmt.translate.decoder import Decoder
 from nmt.translate.load import load_translator
 
@@ -33,14 +32,7 @@ class Trained:
 
         They are those that our search never writes, and the placeholders of protected spans.
         """
-        never_written = [PAD, BOS, UNK] if self.tgt.never_unknown else [PAD, BOS]
-        return [*never_written, *self.tgt.vocab.placeholders]
-
-    @property
-    def beams(self) -> int:
-        """How many hypotheses the run's own search keeps."""
-        search = self.config.search
-        return search.beam_size if search.effective_method == "beam" else 1
+        return [*self.tgt.never_written, *self.tgt.vocab.placeholders]
 
     @property
     def has_pieces(self) -> bool:

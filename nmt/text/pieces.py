@@ -20,9 +20,7 @@ _FOR_SMALL: dict[str, Any] = {"character_coverage": 0.9998, "num_threads": 1}
 # The kinds of pieces in a model file.
 _NORMAL = 1
 _USER_DEFINED = 4
-_UNKNOWN_BELOW_LEAST = (
-    10.0  # the score of a character without a piece, below the least score of the pieces
-)
+_UNKNOWN_BELOW_LEAST = 10.0  # how much less than any piece a character without one scores
 _MARGIN = 1e-3
 SPACE = "▁"  # how a model writes a space
 

@@ -9,7 +9,7 @@ from nmt.errors import ModelError
 from nmt.run_dir import RunDir, SideName
 from nmt.text.normalize import normalize
 from nmt.text.tokenizers import Tokenizer, load_tokenizer
-from nmt.text.vocab import Vocab
+from nmt.text.vocab import BOS, PAD, UNK, Vocab
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,11 @@ class Side:
     # What decides the ids beside the vocabulary: tokenizer, case, sentencepiece model.
     identity: str
     prefix: tuple[int, ...] = ()  # stands before the ids of each line
+
+    @property
+    def never_written(self) -> list[int]:
+        """The ids that no translation has, whatever its source; placeholders stand where the source has them."""
+        return [PAD, BOS, UNK] if self.never_unknown else [PAD, BOS]
 
     def tokens(self, text: str) -> list[str]:
         """Tokens of one line as written, before the vocabulary."""

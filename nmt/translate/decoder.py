@@ -24,7 +24,6 @@ from nmt.model.device import Precision, dtype_of, if_it_fits
 from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side
-from nmt.text.vocab import BOS, PAD, UNK
 from nmt.translate.batches import batches_of, longest_target, padded_width
 from nmt.translate.engine import NBest
 from nmt.translate.sampling import uniforms
@@ -57,7 +56,7 @@ class Decoder:
         self.protects = bool(src.vocab.placeholders and tgt.vocab.placeholders)
         self._src_placeholders = src.vocab.placeholders if self.protects else []
         self._tgt_placeholders = tgt.vocab.placeholders if self.protects else []
-        self._forbidden = [PAD, BOS, UNK] if tgt.never_unknown else [PAD, BOS]
+        self._forbidden = tgt.never_written
         self._warn = warn
         # The most that is searched at a time: padded source positions times beams. None: all has fitted.
         self._capacity: int | None = None
@@ -160,7 +159,7 @@ class Decoder:
         """Search one batch."""
         of_each = [longest_target(len(source.ids), self.longest, search) for source in sources]
         limits = torch.tensor(of_each).to(self.device)  # [B]
-        beams = _beams(search)
+        beams = search.beams
         stepper = self._stepper([source.ids for source in sources], limits, beams)
         if search.effective_method != "sample":
             return SEARCHES[search.effective_method](stepper, limits, search)
@@ -215,13 +214,9 @@ def _pool(workers: int, threads_each: int) -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-def _beams(search: SearchConfig) -> int:
-    return search.beam_size if search.effective_method == "beam" else 1
-
-
 def _positions(sources: list[Source], search: SearchConfig) -> int:
     """Source positions of all beams of these sentences, the longest first."""
-    return len(sources) * padded_width(len(sources[0].ids)) * _beams(search)
+    return len(sources) * padded_width(len(sources[0].ids)) * search.beams
 
 
 def _cast(model: Transformer, dtype: torch.dtype) -> Transformer:

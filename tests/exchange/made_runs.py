@@ -9,8 +9,8 @@ from nmt.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.errors import print_nothing
-from nmt.exchange.ctranslate2 import Quantization
 from nmt.exchange.exports import TARGETS, export_run
+from nmt.exchange.quantization import Quantization
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import load_side

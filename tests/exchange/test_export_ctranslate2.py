@@ -23,7 +23,8 @@ from random_models import (
 )
 
 from nmt.errors import ModelError
-from nmt.exchange.ctranslate2 import QUANTIZATIONS, Quantization, convert
+from nmt.exchange.ctranslate2 import convert
+from nmt.exchange.quantization import QUANTIZATIONS, Quantization
 from nmt.exchange.tokens import read_tokens, unique_tokens
 from nmt.model.transformer import Linear, Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK, Vocab
