@@ -50,10 +50,10 @@ Baseline = Annotated[
     ),
 ]
 Significance = Annotated[
-    Literal["bootstrap", "randomisation"],
+    Literal["bootstrap", "randomisation"] | None,
     typer.Option(
         metavar="[bootstrap|randomisation]",
-        help="How differences of systems are tested: paired bootstrap, or approximate randomisation.",
+        help="How differences are tested; default: paired bootstrap.",
     ),
 ]
 By = Annotated[
@@ -82,6 +82,10 @@ Sentences = Annotated[
         callback=options.at_home,
         help="Write the scores of each sentence here.",
     ),
+]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace the --output and --sentences files if they exist."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FailUnder = Annotated[
@@ -118,7 +122,7 @@ def evaluate(
     ref: Reference = None,
     hyp: Hypothesis = None,
     baseline: Baseline = None,
-    significance: Significance = "bootstrap",
+    significance: Significance = None,
     by: By = None,
     segment_scores: SegmentScores = None,
     lower_is_better: LowerIsBetter = None,
@@ -127,7 +131,7 @@ def evaluate(
     typography: options.Typography = None,
     verify: options.Verify = None,
     output: options.OutputFile = None,
-    overwrite: options.OverwriteOutput = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
     fail_under: FailUnder = None,
     fail_below_baseline: FailBelowBaseline = False,
@@ -141,7 +145,9 @@ def evaluate(
     from nmt.exchange.engines import Computing
 
     computing = Computing(engine, device, precision)
-    files = EvaluationFiles.of(src, ref, hyp, baseline, by, segment_scores, lower_is_better)
+    files = EvaluationFiles.of(
+        src, ref, hyp, baseline, by, segment_scores, lower_is_better, significance
+    )
     gate = Gate.of(fail_under or [], fail_below_baseline, files)
     results = Results(output, sentences, overwrite, as_json, quiet)
     search = {"beam_size": beam_size, "typography": typography, "verify": verify}
@@ -153,7 +159,7 @@ def evaluate(
     settings, run = _settings(files, config, model, asked, history)
     history = _history(history, settings)
     metrics = _metrics(settings, gate, files)
-    submitted = submission.of(settings, run, files, significance, computing, quiet)
+    submitted = submission.of(settings, run, files, computing, quiet)
     results.refuse(files)  # a file may have appeared meanwhile
     results.write_translations(submitted)
     result = submitted.evaluate(baseline_lines, metrics)

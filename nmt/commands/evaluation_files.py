@@ -25,6 +25,7 @@ class EvaluationFiles:
     labels: Path | None
     segment_scores: dict[str, Path]
     lower_is_better: list[str]
+    test: "Test | None"  # of differences; None: as usual
 
     @classmethod
     def of(
@@ -36,6 +37,7 @@ class EvaluationFiles:
         labels: Path | None,
         segment_scores: list[str] | None,
         lower_is_better: list[str] | None,
+        test: "Test | None",
     ) -> "EvaluationFiles":
         """From the command line. Raises ConfigError for a name that is given twice, or is none."""
         return cls(
@@ -46,6 +48,7 @@ class EvaluationFiles:
             labels,
             _named_segment_scores(segment_scores or []),
             lower_is_better or [],
+            test,
         )
 
     def read(self) -> list[Path]:
@@ -64,15 +67,20 @@ class EvaluationFiles:
             message = "without both, the run's test split is translated"
             raise ConfigError(f"--src and --ref go together; {message}")
         refuse_too_many(self.hypotheses)
+        for place, path in enumerate(self.references):
+            if path in self.references[:place]:
+                raise ConfigError(f"--ref {path} is given twice; give each reference once")
         if len(self.hypotheses) > 1 and self.baseline is not None:
             raise ConfigError("--baseline goes with one --hyp; give it as one more --hyp")
+        if self.test is not None and len(self.hypotheses) < 2 and self.baseline is None:
+            raise ConfigError("--significance compares; give --baseline FILE, or --hyp twice")
         for name in self.lower_is_better:
             if name not in self.segment_scores:
                 message = f"no --segment-scores {name}=FILE is given"
                 raise ConfigError(f"--lower-is-better {name}: {message}")
         refuse_unreadable(*self.read())
 
-    def asked(self, test: "Test", systems: Sequence[str], lines: int) -> "Asked":
+    def asked(self, systems: Sequence[str], lines: int) -> "Asked":
         """Read the labels and scores. Raises DataError naming the file and line if they do not fit the text."""
         from nmt.evaluate.evaluation import Asked
         from nmt.evaluate.groups import group
@@ -89,15 +97,17 @@ class EvaluationFiles:
             is_lower = name in self.lower_is_better
             found = read_segment_scores(name, path, table, systems, is_lower)
             scored = len(next(iter(found.columns.values())))
-            _refuse_other_length(path, "score", scored, lines)
+            noun = "score" if scored == len(table) else "score below the line of names"
+            _refuse_other_length(path, noun, scored, lines)
             segment_scores.append(found)
-        return Asked(test, groups, segment_scores)
+        return Asked(self.test or "bootstrap", groups, segment_scores)
 
 
 def _refuse_other_length(path: Path, noun: str, found: int, lines: int) -> None:
     if found != lines:
-        message = f"{path} has {counted(found, noun)} for {counted(lines, 'line')} of text"
-        raise DataError(f"{message}; give one a line")
+        first, _, rest = noun.partition(" ")
+        there = " ".join([counted(found, first), rest]).strip()
+        raise DataError(f"{path} has {there} for {counted(lines, 'line')} of text; give one a line")
 
 
 def _stem(path: Path) -> str:

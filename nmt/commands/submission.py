@@ -13,7 +13,6 @@ from nmt.run_dir import RunDir
 if TYPE_CHECKING:
     from nmt.config.schema import Config
     from nmt.evaluate.evaluation import Asked, Evaluation
-    from nmt.evaluate.measurement import Test
     from nmt.evaluate.systems import SystemsEvaluation
     from nmt.exchange.engines import Computing
 
@@ -72,22 +71,21 @@ def of(
     settings: "Config",
     run: RunDir | None,
     files: EvaluationFiles,
-    test: "Test",
     computing: "Computing",
     quiet: bool,
 ) -> Submission:
     """The translations of a run, or without one from files. Raises as those do."""
     if run is None:
-        return from_files(files, test)
-    return from_model(settings, run, files, test, computing, quiet)
+        return from_files(files)
+    return from_model(settings, run, files, computing, quiet)
 
 
-def from_files(files: EvaluationFiles, test: "Test") -> Submission:
+def from_files(files: EvaluationFiles) -> Submission:
     """Translations from files. Raises DataError for unequal sources, labels or scores."""
     systems = {name: list(input_lines(path)) for name, path in files.hypotheses.items()}
     references = [list(input_lines(path)) for path in files.references]
     first_path, first = next(iter(files.hypotheses.values())), next(iter(systems.values()))
-    if len(systems) > 1:
+    if len(systems) + len(references) > 2:
         _refuse_other_lengths(files, systems, references)
     sources = None
     if files.src is not None:
@@ -99,7 +97,7 @@ def from_files(files: EvaluationFiles, test: "Test") -> Submission:
     about["reference"] = _names(files.references)
     about["lines"] = len(first)
     about_systems = {name: {"hypothesis": str(path)} for name, path in files.hypotheses.items()}
-    asked = files.asked(test, list(systems), len(first))
+    asked = files.asked(list(systems), len(first))
     return Submission(systems, references, sources, about, about_systems, asked)
 
 
@@ -123,7 +121,6 @@ def from_model(
     settings: "Config",
     run: RunDir,
     files: EvaluationFiles,
-    test: "Test",
     computing: "Computing",
     quiet: bool,
 ) -> Submission:
@@ -140,7 +137,7 @@ def from_model(
     for path, lines in zip(references, texts, strict=True):
         _refuse_unequal(source, sources, path, lines)
     name = run.path.resolve().name
-    asked = files.asked(test, [name], len(sources))
+    asked = files.asked([name], len(sources))
 
     from nmt.exchange.engines import open_translator
     from nmt.translate.windows import shown, windows

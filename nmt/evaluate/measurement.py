@@ -34,6 +34,8 @@ from nmt.evaluate.resampling import (
 )
 
 Test = Literal["bootstrap", "randomisation"]
+_PLACES = 7  # of sums that are not whole; what summing in another order changes lies far below
+
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 
@@ -192,14 +194,18 @@ def _bootstrap_p_values(measured: Measurement) -> Statistics:
 
 
 def _randomisation_p_values(measured: Measurement) -> Statistics:
-    """Approximate randomisation (Riezler and Maxwell, 2005), as `sacrebleu --paired-ar`: outputs swapped by coin."""
-    totals = measured.statistics.sum(axis=1)  # [S, C]
-    kept = kept_sums(measured.statistics)  # [S, R, C]
+    """Approximate randomisation (Riezler and Maxwell, 2005), as `sacrebleu --paired-ar`: outputs swapped by coin.
+
+    Where sums are not whole (TER's against three references, people's ratings) they are rounded, so that trials which
+    equal the real difference do so exactly; in sacrebleu the last bit then decides whether they are larger.
+    """
+    totals = measured.statistics.sum(axis=1).round(_PLACES)  # [S, C]
+    kept = kept_sums(measured.statistics).round(_PLACES)  # [S, R, C]
     systems = len(totals)
     p_values = np.ones((systems, systems))
     for first, second in combinations(range(systems), 2):
-        swapped = totals[second] - kept[second] + kept[first]
-        rest = totals[first] + totals[second] - swapped
+        swapped = (totals[second] - kept[second] + kept[first]).round(_PLACES)
+        rest = (totals[first] + totals[second] - swapped).round(_PLACES)
         # The real systems stand in the first row, so that an equal difference is exactly equal.
         one = measured.scale.rows(np.vstack([totals[first], swapped]))
         other = measured.scale.rows(np.vstack([totals[second], rest]))

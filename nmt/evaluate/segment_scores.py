@@ -75,10 +75,11 @@ def _columns(
         )
     places = {}
     for system in systems:
-        if header.count(system) != 1:
-            fault = "has no column" if system not in header else "has two columns"
+        if system not in header:
             names = ", ".join(map(repr, header))
-            raise DataError(f"{file}: {fault} {system!r} among its {names}; name it in line 1")
+            raise DataError(f"{file}:1: no column is called {system!r}, but {names}; name it so")
+        if header.count(system) > 1:
+            raise DataError(f"{file}:1: two columns are called {system!r}; give each its own name")
         places[system] = header.index(system)
     return places
 
@@ -96,7 +97,7 @@ def _number(text: str, file: object, number: int) -> float:
         raise DataError(f"{file}:{number}: {text.strip()!r} is not a number; give one score a line")
     value = float(text)
     if not math.isfinite(value):
-        raise DataError(f"{file}:{number}: {text.strip()!r} is not finite; leave out such metrics")
+        raise DataError(f"{file}:{number}: {text.strip()!r} is not finite; give each line a number")
     return value
 
 
