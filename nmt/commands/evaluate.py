@@ -152,8 +152,7 @@ def evaluate(
     results = Results(output, sentences, overwrite, as_json, quiet)
     search = {"beam_size": beam_size, "typography": typography, "verify": verify}
     asked = _overrides(overrides, search, device)
-    _refuse_beside_hyp(files, model, output, asked, computing)
-    files.refuse()
+    _refuse_files(files, model, output, asked, computing)
     results.refuse(files)
     baseline_lines = _lines(baseline)
     settings, run = _settings(files, config, model, asked, history)
@@ -186,15 +185,16 @@ def _lines(path: Path | None) -> list[str] | None:
     return None if path is None else list(input_lines(path))
 
 
-def _refuse_beside_hyp(
+def _refuse_files(
     files: EvaluationFiles,
     model: Path | None,
     output: Path | None,
     overrides: list[str],
     computing: "Computing",
 ) -> None:
-    """Raise ConfigError for what says how to translate, where nothing is translated."""
+    """Raise for files that do not go together, or with what says how to translate, where nothing is translated."""
     if not files.hypotheses:
+        files.refuse()
         return
     given = {
         "--model": model is not None,
@@ -207,6 +207,7 @@ def _refuse_beside_hyp(
     meaningless += [override for override in overrides if override.startswith("run_dir=")]
     if meaningless:
         raise ConfigError(f"--hyp is scored as it is: leave out {' and '.join(meaningless)}")
+    files.refuse()
 
 
 def _settings(
