@@ -153,7 +153,16 @@ def test_two_systems_are_compared_by_name(here: Path) -> None:
 def test_the_output_of_one_system_and_reference_has_what_it_had(here: Path) -> None:
     done = invoke("evaluate", *f"{ONE} --baseline bad.zh --json".split(" "))
     record = json.loads(done.stdout)
-    keys = "nmt hypothesis reference lines warnings comparisons checks scores".split()
+    keys = [
+        "nmt",
+        "hypothesis",
+        "reference",
+        "lines",
+        "warnings",
+        "comparisons",
+        "checks",
+        "scores",
+    ]
     assert [key for key in record if key in keys] == keys
     assert not record.keys() & {"systems", "significance", "groups", "segment_scores"}
     assert list(record["scores"]["bleu"]) == ["value", "low", "high", "signature"]
