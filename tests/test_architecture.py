@@ -24,6 +24,7 @@ LAYERS = (
     {"evaluate", "translate"},
     {"exchange"},
     {"train"},
+    {"report"},
     {"commands"},
     {"cli"},
     {"__main__"},

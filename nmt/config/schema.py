@@ -51,6 +51,12 @@ DeviceName = Annotated[
 Token = Annotated[
     str, Field(pattern=r"^\S+$", max_length=100, description="a token, without white space")
 ]
+OneLine = Annotated[
+    str,
+    Field(
+        pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]+$", max_length=500, description="one line of text"
+    ),
+]
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
 
 
@@ -69,6 +75,8 @@ class CorpusConfig(Section):
     tsv: FilePath | None = None
     jsonl: FilePath | None = None
     weight: Positive = 1
+    licence: OneLine | None = None
+    source: OneLine | None = None
 
     @model_validator(mode="after")
     def _one_format(self) -> Self:
@@ -76,6 +84,12 @@ class CorpusConfig(Section):
         if given not in ({"src", "tgt"}, {"tsv"}, {"jsonl"}):
             raise ValueError("give either both src and tgt, or tsv, or jsonl")
         return self
+
+
+# What a corpus says of itself changes nothing in what is made of it.
+STATEMENTS: dict[str, Any] = {"corpora": {"__all__": {"licence", "source"}}} | {
+    split: {"licence", "source"} for split in ("dev", "test")
+}
 
 
 class DataConfig(Section):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.config.load import dump, load_config
-from nmt.config.schema import Config
+from nmt.config.schema import STATEMENTS, Config
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.ledger import ledger_line
 from nmt.corpus.prepare import is_current, prepare, why_stale
@@ -31,7 +31,7 @@ _FREE: dict[str, Any] = {
     "run_dir": True,
     "search": True,
     "evaluate": True,
-    "data": {"max_bytes"},
+    "data": {"max_bytes": True, **STATEMENTS},
     "prepare": {"workers"},
     "train": {
         "accumulate",
