@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Submission:
-    """Translations, line for line with their references and, where they are known, their sources."""
+    """Translations, line for line with each of their references and, where they are known, their sources."""
 
     hypotheses: list[str]
-    references: list[str]
+    references: list[list[str]]
     sources: list[str] | None
     about: dict[str, Any]  # what reports say of it
 
@@ -47,7 +47,7 @@ def from_file(hyp: Path, src: Path | None, ref: Path) -> Submission:
         "reference": str(ref),
         "lines": len(hypotheses),
     }
-    return Submission(hypotheses, references, sources, about)
+    return Submission(hypotheses, [references], sources, about)
 
 
 def from_model(
@@ -88,7 +88,7 @@ def from_model(
         "reference": str(reference),
         "lines": len(sources),
     }
-    return Submission(hypotheses, references, sources, about)
+    return Submission(hypotheses, [references], sources, about)
 
 
 def _about_checkpoint(folder: Path | None) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """What makes a score doubtful: hypotheses that are segmented, blank, not Chinese, or the references themselves."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from nmt.errors import DataError
-from nmt.evaluate.metrics import Lines, check_counts, count_of_lines
+from nmt.evaluate.metrics import Lines, References, check_counts, count_of_lines
 from nmt.text.scripts import HAN
 
 _HAS_HAN = re.compile(f"[{HAN}]")
@@ -17,7 +17,7 @@ _NOTABLE = 0.1  # of all lines, above which a doubt is worth a warning
 _MOST = 0.5  # of all lines, above which segmentation is an error
 
 
-def check_hypotheses(hypotheses: Lines, references: Lines) -> list[str]:
+def check_hypotheses(hypotheses: Lines, references: References) -> list[str]:
     """Say what would make a score doubtful, one sentence each; call it before `score`.
 
     Raises DataError if the counts differ, or if most hypotheses but not the references are segmented.
@@ -50,9 +50,9 @@ def segmented_share(lines: Iterable[str]) -> float:
     return segmented / counted if counted else 0.0
 
 
-def _segmented(hypotheses: Lines, references: Lines) -> str | None:
+def _segmented(hypotheses: Lines, references: References) -> str | None:
     share = segmented_share(hypotheses)
-    usual = segmented_share(references)
+    usual = max(segmented_share(reference) for reference in references)
     doubt = (
         f"{share:.0%} of the hypothesis lines are segmented by spaces ({usual:.0%} of the "
         "reference), which BLEU's zh tokenizer and chrF hide but a reader sees; join the Chinese "
@@ -63,11 +63,10 @@ def _segmented(hypotheses: Lines, references: Lines) -> str | None:
     return doubt if share > max(_NOTABLE, 2 * usual) else None
 
 
-def _blank(hypotheses: Lines, references: Lines) -> str | None:
+def _blank(hypotheses: Lines, references: References) -> str | None:
     blank = []
-    pairs = zip(hypotheses, references, strict=True)
-    for number, (hypothesis, reference) in enumerate(pairs, start=1):
-        if reference.strip() and not hypothesis.strip():
+    for number, (hypothesis, *versions) in _aligned(hypotheses, references):
+        if "".join(versions).strip() and not hypothesis.strip():
             blank.append(number)
     if not blank:
         return None
@@ -77,10 +76,10 @@ def _blank(hypotheses: Lines, references: Lines) -> str | None:
     )
 
 
-def _not_chinese(hypotheses: Lines, references: Lines) -> str | None:
+def _not_chinese(hypotheses: Lines, references: References) -> str | None:
     expected_chinese = []
-    for hypothesis, reference in zip(hypotheses, references, strict=True):
-        if hypothesis.strip() and _HAS_HAN.search(reference):
+    for _number, (hypothesis, *versions) in _aligned(hypotheses, references):
+        if hypothesis.strip() and _HAS_HAN.search("".join(versions)):
             expected_chinese.append(hypothesis)
     foreign = sum(_HAS_HAN.search(line) is None for line in expected_chinese)
     if foreign <= _NOTABLE * len(expected_chinese):
@@ -91,10 +90,15 @@ def _not_chinese(hypotheses: Lines, references: Lines) -> str | None:
     )
 
 
-def _same_text(hypotheses: Lines, references: Lines) -> str | None:
-    if list(hypotheses) != list(references):
+def _same_text(hypotheses: Lines, references: References) -> str | None:
+    if all(list(hypotheses) != list(reference) for reference in references):
         return None
     return (
         "hypothesis and reference are the same text; "
         "check that the hypothesis is not the reference itself"
     )
+
+
+def _aligned(hypotheses: Lines, references: References) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Each line's number, from 1, and the hypothesis with its references."""
+    return enumerate(zip(hypotheses, *references, strict=True), start=1)

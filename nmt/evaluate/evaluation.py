@@ -6,7 +6,8 @@ from typing import Any
 
 from nmt.evaluate.doubts import check_hypotheses
 from nmt.evaluate.fault_rates import FaultRate, fault_rates
-from nmt.evaluate.metrics import Lines, Score, score
+from nmt.evaluate.measurement import Score, score
+from nmt.evaluate.metrics import Lines, References
 from nmt.evaluate.significance import Comparison, compare
 from nmt.evaluate.tables import format_comparisons, format_fault_rates, format_scores
 
@@ -57,7 +58,7 @@ def by_metric(results: Iterable[Score | Comparison]) -> dict[str, dict[str, Any]
 
 def evaluate(
     hypotheses: Lines,
-    references: Lines,
+    references: References,
     baseline: Lines | None,
     metrics: Lines,
     about: About,

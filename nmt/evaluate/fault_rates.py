@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from nmt.checks.faults import KINDS, faults
-from nmt.evaluate.metrics import Lines
+from nmt.evaluate.metrics import Lines, References
 from nmt.text.scripts import is_traditional
 from nmt.text.typography import repair
 
@@ -21,15 +21,23 @@ class FaultRate:
     reference: float
 
 
-def fault_rates(hypotheses: Lines, references: Lines, sources: Lines | None) -> list[FaultRate]:
-    """Look at every line; without `sources`, only for faults that the line alone shows."""
+def fault_rates(
+    hypotheses: Lines, references: References, sources: Lines | None
+) -> list[FaultRate]:
+    """Look at every line; without `sources`, only for faults that the line alone shows.
+
+    Of several references, each counts for its part.
+    """
     kinds = [PUNCTUATION, TRADITIONAL]
     if sources is not None:
         kinds.extend(KINDS)
     ours = _lines_by_kind(hypotheses, sources)
-    theirs = _lines_by_kind(references, sources)
+    theirs: Counter[str] = Counter()
+    for reference in references:
+        theirs += _lines_by_kind(reference, sources)
+    lines = len(hypotheses)
     return [
-        FaultRate(kind, 100 * ours[kind] / len(hypotheses), 100 * theirs[kind] / len(references))
+        FaultRate(kind, 100 * ours[kind] / lines, 100 * theirs[kind] / (lines * len(references)))
         for kind in kinds
     ]
 

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from nmt.errors import ConfigError, GateError
-from nmt.evaluate.metrics import LOWER_IS_BETTER, Score, new_metric
+from nmt.evaluate.measurement import Score
+from nmt.evaluate.metrics import LOWER_IS_BETTER, new_metric
 from nmt.evaluate.significance import Comparison
 
 

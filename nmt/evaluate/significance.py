@@ -1,14 +1,14 @@
-"""Is a system better than before? Paired bootstrap against a baseline."""
+"""Is a system better than another? Paired tests by one metric, of two systems or of each pair of several."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
 
 from nmt.errors import DataError
+from nmt.evaluate.measurement import Measurement, Test, measure
 from nmt.evaluate.metrics import (
     LOWER_IS_BETTER,
     Lines,
-    bootstrap,
+    References,
     check_counts,
     count_of_lines,
 )
@@ -43,32 +43,34 @@ class Comparison:
 
 
 def compare(
-    hypotheses: Lines, baseline: Lines, references: Lines, metrics: Iterable[str]
+    hypotheses: Lines,
+    baseline: Lines,
+    references: References,
+    metrics: Iterable[str],
+    test: Test = "bootstrap",
 ) -> list[Comparison]:
-    """Paired bootstrap of a system against a baseline, 1000 resamples, the same seed as `score`.
+    """Paired test of a system against a baseline, with the same seed as `score`.
 
     Raises DataError if the counts differ or nothing is given, ConfigError for an unknown metric.
     """
     check_counts(hypotheses, references)
-    if len(baseline) != len(references):
+    if len(baseline) != len(hypotheses):
         raise DataError(
-            f"{count_of_lines(baseline)} of baseline but {len(references):,} of reference; "
+            f"{count_of_lines(baseline)} of baseline but {len(hypotheses):,} of reference; "
             "give the baseline's translation of the same test set"
         )
-    return [_compare(name, hypotheses, baseline, references) for name in metrics]
+    systems = {"baseline": baseline, "system": hypotheses}
+    return [comparison(measure(name, systems, references), test) for name in metrics]
 
 
-def _compare(name: str, hypotheses: Lines, baseline: Lines, references: Lines) -> Comparison:
-    (theirs, ours), signature = bootstrap(name, [baseline, hypotheses], references)
-    difference = float(ours.score) - float(theirs.score)
-    p_value = float(cast(float, ours.p_value))
-    if difference == 0:
-        p_value = 1.0  # sacrebleu gives its smallest p: no resample can exceed such a difference
+def comparison(measured: Measurement, test: Test) -> Comparison:
+    """The second of two measured systems against the first."""
+    baseline, value = measured.values()
     return Comparison(
-        metric=name,
-        value=float(ours.score),
-        baseline=float(theirs.score),
-        difference=difference,
-        p_value=p_value,
-        signature=signature,
+        metric=measured.metric,
+        value=value,
+        baseline=baseline,
+        difference=value - baseline,
+        p_value=float(measured.p_values(test)[0, 1]),
+        signature=measured.signed(test),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from nmt.evaluate.fault_rates import FaultRate
-from nmt.evaluate.metrics import Score
+from nmt.evaluate.measurement import Score
 from nmt.evaluate.significance import Comparison
 
 

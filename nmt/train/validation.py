@@ -73,7 +73,7 @@ class Validator:
         translator = Translator(decoder, self.src, self.tgt, search, taught)
         translations = [translation.text for translation in translator.translate(self.sources)]
         scores = {"loss": self.loss(model)}
-        scores.update(values(translations, self.references, ("bleu", "chrf")))
+        scores.update(values(translations, [self.references], ("bleu", "chrf")))
         return scores, translations
 
     def examples(self, translations: list[str]) -> list[Example]:

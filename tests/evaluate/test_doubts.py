@@ -8,9 +8,9 @@ from nmt.evaluate.doubts import check_hypotheses, segmented_share
 
 def test_a_wrong_count_of_lines_is_an_error() -> None:
     with pytest.raises(DataError, match=r"9 lines of hypothesis but 10 lines of reference"):
-        check_hypotheses(HYPOTHESES[:9], REFERENCES)
+        check_hypotheses(HYPOTHESES[:9], [REFERENCES])
     with pytest.raises(DataError, match="0 lines; give files"):
-        check_hypotheses([], [])
+        check_hypotheses([], [[]])
 
 
 def test_segmented_lines_are_distinguished_from_plain_ones() -> None:
@@ -28,12 +28,14 @@ def test_a_segmented_hypothesis_is_an_error_and_not_a_number() -> None:
     with pytest.raises(
         DataError, match=r"100% of the hypothesis lines are segmented.*join the Chinese tokens"
     ):
-        check_hypotheses(segmented, REFERENCES)
+        check_hypotheses(segmented, [REFERENCES])
 
 
 def test_references_segmented_alike_excuse_a_segmented_hypothesis() -> None:
-    segmented = [[" ".join(line) for line in side] for side in (HYPOTHESES, REFERENCES)]
-    assert check_hypotheses(*segmented) == []
+    hypotheses, references = [
+        [" ".join(line) for line in side] for side in (HYPOTHESES, REFERENCES)
+    ]
+    assert check_hypotheses(hypotheses, [references]) == []
 
 
 @pytest.mark.parametrize(
@@ -55,9 +57,9 @@ def test_references_segmented_alike_excuse_a_segmented_hypothesis() -> None:
     ],
 )
 def test_a_doubtful_hypothesis_gives_one_warning(hypotheses: list[str], warning: str) -> None:
-    [found] = check_hypotheses(hypotheses, REFERENCES)
+    [found] = check_hypotheses(hypotheses, [REFERENCES])
     assert warning in found
 
 
 def test_a_sound_hypothesis_gives_no_warning() -> None:
-    assert check_hypotheses(HYPOTHESES, REFERENCES) == []
+    assert check_hypotheses(HYPOTHESES, [REFERENCES]) == []

@@ -13,12 +13,12 @@ def rate(kind: str, rates: list[FaultRate]) -> tuple[float, float]:
 
 
 def test_without_sources_only_what_a_line_shows_is_looked_for() -> None:
-    rates = fault_rates(["你好.", *REFERENCES[1:]], REFERENCES, None)
+    rates = fault_rates(["你好.", *REFERENCES[1:]], [REFERENCES], None)
     assert [each.kind for each in rates] == [PUNCTUATION, TRADITIONAL]
 
 
 def test_with_sources_every_kind_of_fault_has_a_rate() -> None:
-    rates = fault_rates(REFERENCES, REFERENCES, SOURCES)
+    rates = fault_rates(REFERENCES, [REFERENCES], SOURCES)
     assert [each.kind for each in rates] == [PUNCTUATION, TRADITIONAL, *KINDS]
     assert {(each.translation, each.reference) for each in rates} == {(0.0, 0.0)}
 
@@ -34,9 +34,9 @@ def test_with_sources_every_kind_of_fault_has_a_rate() -> None:
 def test_a_rate_is_the_percentage_of_lines_with_the_fault(
     kind: str, hypotheses: list[str], percent: float
 ) -> None:
-    assert rate(kind, fault_rates(hypotheses, REFERENCES, SOURCES)) == (percent, 0)
+    assert rate(kind, fault_rates(hypotheses, [REFERENCES], SOURCES)) == (percent, 0)
 
 
 def test_a_line_with_a_fault_twice_counts_once() -> None:
-    (translation, _) = rate("number missing", fault_rates(["有。"], ["有2和3。"], ["2 and 3."]))
+    (translation, _) = rate("number missing", fault_rates(["有。"], [["有2和3。"]], ["2 and 3."]))
     assert translation == 100

@@ -2,7 +2,7 @@ import pytest
 
 from nmt.errors import ConfigError, GateError
 from nmt.evaluate.gate import check_gate, parse_floors
-from nmt.evaluate.metrics import Score
+from nmt.evaluate.measurement import Score
 from nmt.evaluate.significance import Comparison
 
 

@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentences import HYPOTHESES, REFERENCES
+from sentences import HYPOTHESES, OUR_METRICS, REFERENCES
 
 from nmt.errors import ConfigError, DataError
-from nmt.evaluate.metrics import METRICS, Score, fold_width, score
+from nmt.evaluate.measurement import Score, score
+from nmt.evaluate.metrics import fold_width
 
 CLI_OPTIONS = {
     "bleu": ["-m", "bleu", "-tok", "zh"],
     "chrf": ["-m", "chrf"],
+    "chrf++": ["-m", "chrf", "--chrf-word-order", "2"],
     "ter": ["-m", "ter", "--ter-asian-support", "--ter-normalized"],
 }
 
@@ -61,7 +63,7 @@ def half_width(found: Score) -> float:
 def test_value_interval_and_signature_are_those_of_the_sacrebleu_command(
     metric: str, tmp_path: Path
 ) -> None:
-    [ours] = score(HYPOTHESES, REFERENCES, [metric])
+    [ours] = score(HYPOTHESES, [REFERENCES], [metric])
     theirs = sacrebleu_command(tmp_path, HYPOTHESES, REFERENCES, *CLI_OPTIONS[metric])
 
     assert float(f"{ours.value:.4f}") == theirs["score"]
@@ -71,13 +73,13 @@ def test_value_interval_and_signature_are_those_of_the_sacrebleu_command(
 
 
 def test_the_language_pair_chooses_our_tokenizer_in_the_sacrebleu_command(tmp_path: Path) -> None:
-    [ours] = score(HYPOTHESES, REFERENCES, ["bleu"])
+    [ours] = score(HYPOTHESES, [REFERENCES], ["bleu"])
     theirs = sacrebleu_command(tmp_path, HYPOTHESES, REFERENCES, "-m", "bleu", "-l", "en-zh")
     assert float(f"{ours.value:.4f}") == theirs["score"]
 
 
 def test_bleu_width_is_the_sacrebleu_commands_bleu_of_folded_files(tmp_path: Path) -> None:
-    [ours] = score(HYPOTHESES, REFERENCES, ["bleu_width"])
+    [ours] = score(HYPOTHESES, [REFERENCES], ["bleu_width"])
     folded = [[fold_width(line) for line in side] for side in (HYPOTHESES, REFERENCES)]
     theirs = sacrebleu_command(tmp_path, *folded, *CLI_OPTIONS["bleu"])
 
@@ -93,18 +95,20 @@ def test_the_seed_of_the_environment_is_the_one_used(
         tmp_path, HYPOTHESES, REFERENCES, *CLI_OPTIONS["bleu"], SACREBLEU_SEED="7"
     )
     monkeypatch.setenv("SACREBLEU_SEED", "7")
-    [ours] = score(HYPOTHESES, REFERENCES, ["bleu"])
+    [ours] = score(HYPOTHESES, [REFERENCES], ["bleu"])
 
     assert half_width(ours) == pytest.approx(theirs["confidence_var"], abs=1e-4)
     assert "seed:7" in ours.signature
 
 
 def test_scoring_twice_gives_the_same_numbers() -> None:
-    assert score(HYPOTHESES, REFERENCES, METRICS) == score(HYPOTHESES, REFERENCES, METRICS)
+    assert score(HYPOTHESES, [REFERENCES], OUR_METRICS) == score(
+        HYPOTHESES, [REFERENCES], OUR_METRICS
+    )
 
 
 def test_the_value_lies_in_its_interval() -> None:
-    for found in score(HYPOTHESES, REFERENCES, METRICS):
+    for found in score(HYPOTHESES, [REFERENCES], OUR_METRICS):
         assert found.low < found.value < found.high
 
 
@@ -112,7 +116,7 @@ def test_the_value_lies_in_its_interval() -> None:
     ("metric", "perfect"), [("bleu", 100), ("bleu_width", 100), ("chrf", 100), ("ter", 0)]
 )
 def test_a_copy_of_the_reference_is_perfect(metric: str, perfect: float) -> None:
-    [found] = score(REFERENCES, REFERENCES, [metric])
+    [found] = score(REFERENCES, [REFERENCES], [metric])
     assert (found.value, found.low, found.high) == pytest.approx((perfect, perfect, perfect))
 
 
@@ -120,7 +124,7 @@ def test_bleu_width_forgives_the_setting_of_punctuation_and_bleu_does_not() -> N
     ascii_set = [
         line.replace("，", ", ").replace("。", ".").replace("？", " ?") for line in REFERENCES
     ]
-    bleu, bleu_width = score(ascii_set, REFERENCES, ["bleu", "bleu_width"])
+    bleu, bleu_width = score(ascii_set, [REFERENCES], ["bleu", "bleu_width"])
     assert bleu.value < 90
     assert bleu_width.value == pytest.approx(100)
 
@@ -131,7 +135,7 @@ def test_any_text_gives_an_ordered_interval_within_the_metrics_range(
     texts: list[tuple[str, str]],
 ) -> None:
     hypotheses, references = zip(*texts, strict=True)
-    for found in score(hypotheses, references, METRICS):
+    for found in score(hypotheses, [references], OUR_METRICS):
         assert 0 <= found.low <= found.high
         assert found.value >= 0
         assert found.metric == "ter" or found.high <= 100
@@ -141,21 +145,21 @@ def test_any_text_gives_an_ordered_interval_within_the_metrics_range(
 @given(st.permutations(range(len(REFERENCES))))
 def test_the_order_of_pairs_changes_no_value(order: list[int]) -> None:
     shuffled = score(
-        [HYPOTHESES[i] for i in order], [REFERENCES[i] for i in order], ["bleu", "chrf"]
+        [HYPOTHESES[i] for i in order], [[REFERENCES[i] for i in order]], ["bleu", "chrf"]
     )
-    straight = score(HYPOTHESES, REFERENCES, ["bleu", "chrf"])
+    straight = score(HYPOTHESES, [REFERENCES], ["bleu", "chrf"])
     assert [s.value for s in shuffled] == pytest.approx([s.value for s in straight])
 
 
 @pytest.mark.parametrize("line", ["我喜欢喝茶。", "好", "OK", ""])
 def test_one_line_has_an_interval_without_width(line: str) -> None:
-    for found in score([line], ["我喜欢喝茶。"], METRICS):
+    for found in score([line], [["我喜欢喝茶。"]], OUR_METRICS):
         assert found.low == pytest.approx(found.value, abs=1e-3)
         assert found.high == pytest.approx(found.value, abs=1e-3)
 
 
 def test_a_metric_that_is_0_in_some_resamples_has_an_interval() -> None:
-    for found in score(["我每天喝茶。", "xyz"], ["我每天喝茶。", "abcd"], METRICS):
+    for found in score(["我每天喝茶。", "xyz"], [["我每天喝茶。", "abcd"]], OUR_METRICS):
         assert found.low < found.high
 
 
@@ -163,7 +167,7 @@ def test_sacrebleu_stays_quiet_where_many_lines_end_in_a_spaced_full_stop(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        score(["tea ."] * 120, ["tea."] * 120, ["bleu", "bleu_width"])
+        score(["tea ."] * 120, [["tea."] * 120], ["bleu", "bleu_width"])
     assert caplog.text == ""
 
 
@@ -171,11 +175,11 @@ def test_a_wrong_count_of_lines_is_an_error_that_names_both() -> None:
     with pytest.raises(
         DataError, match=r"9 lines of hypothesis but 10 lines of reference.*line-aligned"
     ):
-        score(HYPOTHESES[:9], REFERENCES, ["bleu"])
+        score(HYPOTHESES[:9], [REFERENCES], ["bleu"])
     with pytest.raises(DataError, match=r"1 line of hypothesis but 10 lines of reference"):
-        score(HYPOTHESES[:1], REFERENCES, ["bleu"])
+        score(HYPOTHESES[:1], [REFERENCES], ["bleu"])
     with pytest.raises(DataError, match="0 lines; give files"):
-        score([], [], ["bleu"])
+        score([], [[]], ["bleu"])
 
 
 @pytest.mark.parametrize(
@@ -188,7 +192,7 @@ def test_a_wrong_count_of_lines_is_an_error_that_names_both() -> None:
 )
 def test_an_unknown_metric_is_answered_with_the_nearest(name: str, fix: str) -> None:
     with pytest.raises(ConfigError, match=fix):
-        score(HYPOTHESES, REFERENCES, [name])
+        score(HYPOTHESES, [REFERENCES], [name])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 from nmt.evaluate.fault_rates import FaultRate
-from nmt.evaluate.metrics import Score
+from nmt.evaluate.measurement import Score
 from nmt.evaluate.significance import Comparison
 from nmt.evaluate.tables import format_comparisons, format_fault_rates, format_scores
 

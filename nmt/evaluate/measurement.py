@@ -1,0 +1,212 @@
+"""Systems measured by one metric: scores, intervals, scores of each sentence, and whether differences are chance.
+
+Shapes: S systems, N lines, C sufficient statistics of a line (for BLEU lengths and n-gram counts), R trials. Each line
+is looked at once; all the rest is sums. The figures are those of the `sacrebleu` command.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from sacrebleu.metrics.base import Metric
+from sacrebleu.significance import _compute_p_value, estimate_ci
+
+from nmt.evaluate.formulas import formula_of
+from nmt.evaluate.metrics import (
+    LOWER_IS_BETTER,
+    Lines,
+    References,
+    check_counts,
+    new_metric,
+    prepared,
+    prepared_references,
+)
+from nmt.evaluate.resampling import (
+    RESAMPLES,
+    TRIALS,
+    Statistics,
+    bootstrap_sums,
+    kept_sums,
+    seed,
+)
+
+Test = Literal["bootstrap", "randomisation"]
+Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
+
+
+@dataclass(frozen=True)
+class Score:
+    """One metric of one system: `value` in 0 to 100 (TER: 0 or more), `low` to `high` its 95 % interval.
+
+    The interval is sacrebleu's μ ± half-width (`sacrebleu --confidence`, 1000 resamples, seed 12345 unless
+    $SACREBLEU_SEED is set), cut at the ends of the metric's range.
+    """
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    signature: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What turns sufficient statistics into scores, and what the scores mean.
+
+    `score` takes the statistics of each line, as a list of lists; `resampled` a row of sums [C] in float32, in which
+    sacrebleu bootstraps; `rows` many rows of sums [R, C] at once; `sentence` the statistics of one line.
+    """
+
+    score: Callable[[list[list[float]]], float]
+    resampled: Callable[[Floats], float]
+    rows: Callable[[Statistics], Statistics]
+    sentence: Callable[[list[float]], float]
+    lowest: float
+    highest: float
+    lower_is_better: bool
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Systems by one metric, and what each line adds: `statistics` [S, N, C]."""
+
+    metric: str
+    systems: tuple[str, ...]
+    statistics: Statistics
+    scale: Scale
+    signature: str  # without what a test adds: `signed` gives it whole
+
+    def values(self) -> list[float]:
+        """The score of each system."""
+        return [float(self.scale.score(lines.tolist())) for lines in self.statistics]
+
+    def resampled(self) -> list[Floats]:
+        """The scores of each system on 1000 test sets that are drawn from this one: [R] each."""
+        sums = bootstrap_sums(self.statistics).astype(np.float32)
+        return [np.array([self.scale.resampled(row) for row in rows]) for rows in sums]
+
+    def scores(self) -> list[Score]:
+        """The score of each system with its interval."""
+        scores = []
+        for value, resampled in zip(self.values(), self.resampled(), strict=True):
+            mean, half_width = estimate_ci(resampled)
+            scores.append(
+                Score(
+                    metric=self.metric,
+                    value=self._within_range(value),
+                    low=self._within_range(mean - half_width),
+                    high=self._within_range(mean + half_width),
+                    signature=self.signed("bootstrap"),
+                )
+            )
+        return scores
+
+    def sentences(self) -> Statistics:
+        """The score of each line of each system, as `sacrebleu --sentence-level` gives it: [S, N]."""
+        return np.array(
+            [[self.scale.sentence(row) for row in lines.tolist()] for lines in self.statistics]
+        )
+
+    def p_values(self, test: Test = "bootstrap") -> Statistics:
+        """How often chance alone would make a difference larger than that of two systems: [S, S], 1 if equal."""
+        return _TESTS[test](self)
+
+    def only(self, lines: Sequence[int]) -> "Measurement":
+        """The same for some of the lines."""
+        return replace(self, statistics=self.statistics[:, list(lines)])
+
+    def signed(self, test: Test) -> str:
+        """The signature of scores and p-values by a test, as sacrebleu writes it."""
+        chance = {"bootstrap": f"bs:{RESAMPLES}", "randomisation": f"ar:{TRIALS}"}[test]
+        references, _, rest = self.signature.partition("|")
+        return "|".join([references, chance, f"seed:{seed()}".lower(), rest])
+
+    def _within_range(self, value: float) -> float:
+        return min(self.scale.highest, max(self.scale.lowest, float(value)))
+
+
+def measure(metric: str, systems: Mapping[str, Lines], references: References) -> Measurement:
+    """Look at each line of each system, name → detokenised lines, by a metric in METRICS.
+
+    Raises DataError if counts differ or nothing is given, ConfigError for an unknown metric.
+    """
+    for lines in systems.values():
+        check_counts(lines, references)
+    sacrebleu = new_metric(metric, references=prepared_references(metric, references))
+    statistics = []
+    for lines in systems.values():
+        statistics.append(sacrebleu._extract_corpus_statistics(prepared(metric, lines), None))
+    return Measurement(
+        metric=metric,
+        systems=tuple(systems),
+        statistics=np.array(statistics, dtype=np.float64),
+        scale=_scale(metric, sacrebleu),
+        signature=str(sacrebleu.get_signature()),
+    )
+
+
+def score(hypotheses: Lines, references: References, metrics: Iterable[str]) -> list[Score]:
+    """Measure one system's detokenised lines; `metrics` are names in METRICS. Raises as `measure` does."""
+    scores = []
+    for name in metrics:
+        scores += measure(name, {"": hypotheses}, references).scores()
+    return scores
+
+
+def _scale(name: str, metric: Metric) -> Scale:
+    of_a_sentence = metric
+    if name.startswith("bleu"):
+        of_a_sentence = new_metric(name, effective_order=True)  # as --sentence-level
+    is_better_low = name in LOWER_IS_BETTER
+    return Scale(
+        score=lambda lines: metric._aggregate_and_compute(lines).score,
+        resampled=lambda row: metric._compute_score_from_stats(row).score,  # type: ignore[arg-type]  # takes arrays
+        rows=formula_of(metric),
+        sentence=lambda row: of_a_sentence._compute_score_from_stats(row).score,
+        lowest=0.0,
+        highest=math.inf if is_better_low else 100.0,
+        lower_is_better=is_better_low,
+    )
+
+
+def _bootstrap_p_values(measured: Measurement) -> Statistics:
+    """Paired bootstrap (Koehn, 2004), as `sacrebleu --paired-bs`: differences of the same drawn test sets."""
+    values = measured.values()
+    resampled = measured.resampled()
+    p_values = np.ones((len(values), len(values)))
+    for first, second in combinations(range(len(values)), 2):
+        difference = abs(values[first] - values[second])
+        if difference == 0:
+            continue  # no trial can exceed it as sacrebleu counts, and it would give its smallest p
+        differences = np.abs(resampled[second] - resampled[first])
+        p_value = _compute_p_value(differences - differences.mean(), difference)
+        p_values[first, second] = p_values[second, first] = p_value
+    return p_values
+
+
+def _randomisation_p_values(measured: Measurement) -> Statistics:
+    """Approximate randomisation (Riezler and Maxwell, 2005), as `sacrebleu --paired-ar`: outputs swapped by coin."""
+    totals = measured.statistics.sum(axis=1)  # [S, C]
+    kept = kept_sums(measured.statistics)  # [S, R, C]
+    systems = len(totals)
+    p_values = np.ones((systems, systems))
+    for first, second in combinations(range(systems), 2):
+        swapped = totals[second] - kept[second] + kept[first]
+        rest = totals[first] + totals[second] - swapped
+        # The real systems stand in the first row, so that an equal difference is exactly equal.
+        one = measured.scale.rows(np.vstack([totals[first], swapped]))
+        other = measured.scale.rows(np.vstack([totals[second], rest]))
+        difference, *trials = np.abs(one - other)
+        if difference > 0:
+            p_value = _compute_p_value(np.array(trials), difference)
+            p_values[first, second] = p_values[second, first] = p_value
+    return p_values
+
+
+_TESTS: dict[Test, Callable[[Measurement], Statistics]] = {
+    "bootstrap": _bootstrap_p_values,
+    "randomisation": _randomisation_p_values,
+}

@@ -1,0 +1,64 @@
+"""Test sets drawn again: with replacement (bootstrap), or with systems' outputs swapped (approximate randomisation).
+
+Shapes: S systems, N lines, C statistics of a line, R trials. The draws are those of sacrebleu 2.6, with the same seed,
+and the same for all systems.
+"""
+
+import os
+from typing import Any
+
+import numpy as np
+
+Statistics = np.ndarray[Any, np.dtype[np.float64]]
+
+RESAMPLES = 1000  # as many as `sacrebleu --confidence` and `--paired-bs` draw
+TRIALS = 10_000  # as many as `sacrebleu --paired-ar` draws
+
+_DRAWN_AT_ONCE = 2**23  # numbers
+_WORD = 32  # numpy cuts 32 booleans from one random number, so a part ends where such a number does
+
+
+def seed() -> int | None:
+    """Sacrebleu's seed: $SACREBLEU_SEED, or 12345; None, for chance, if it says "none"."""
+    text = os.environ.get("SACREBLEU_SEED", "12345")
+    return None if text.lower() == "none" else int(text)
+
+
+def bootstrap_sums(statistics: Statistics, trials: int = RESAMPLES) -> Statistics:
+    """Sums of N lines drawn with replacement: statistics [S, N, C] → [S, trials, C]."""
+    systems, lines, columns = statistics.shape
+    by_line = statistics.transpose(1, 0, 2).reshape(lines, systems * columns)
+    chance = np.random.default_rng(seed())
+    at_once = max(1, _DRAWN_AT_ONCE // lines)
+    sums = []
+    for start in range(0, trials, at_once):
+        count = min(at_once, trials - start)
+        drawn = chance.choice(lines, size=(count, lines), replace=True)
+        sums.append(_times_drawn(drawn) @ by_line)
+    return np.concatenate(sums).reshape(trials, systems, columns).transpose(1, 0, 2)
+
+
+def _times_drawn(drawn: np.ndarray[Any, np.dtype[np.int64]]) -> Statistics:
+    """How often each line was drawn: line numbers [R, N] → [R, N]."""
+    trials, lines = drawn.shape
+    places = drawn + lines * np.arange(trials)[:, None]
+    counts = np.bincount(places.ravel(), minlength=trials * lines)
+    return counts.reshape(trials, lines).astype(np.float64)
+
+
+def kept_sums(statistics: Statistics, trials: int = TRIALS) -> Statistics:
+    """Sums of the lines that a fair coin picked: statistics [S, N, C] → [S, trials, C].
+
+    A trial of approximate randomisation gives the picked lines of one system and the other lines of the second one to
+    a third, and the rest to a fourth.
+    """
+    systems, lines, columns = statistics.shape
+    by_line = statistics.transpose(1, 0, 2).reshape(lines, systems * columns)
+    chance = np.random.default_rng(seed())
+    at_once = max(1, _DRAWN_AT_ONCE // lines // _WORD) * _WORD
+    sums = []
+    for start in range(0, trials, at_once):
+        count = min(at_once, trials - start)
+        is_picked = chance.integers(2, size=(count, lines), dtype=bool)
+        sums.append(is_picked.astype(np.float64) @ by_line)
+    return np.concatenate(sums).reshape(trials, systems, columns).transpose(1, 0, 2)
