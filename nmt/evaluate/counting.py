@@ -1,4 +1,4 @@
-"""Sufficient statistics of BLEU and chrF for many lines at once: the numbers that sacrebleu counts, a tenth of the time.
+"""Sufficient statistics of BLEU and chrF for many lines at once: what sacrebleu counts, a tenth of the time.
 
 Shapes: N lines, M tokens (or characters) in all of them, orders of n-grams. An n-gram stands as a sum of random
 64-bit numbers, one for each token at each place (tabulation hashing: Zobrist, 1970), and one for its line. With
@@ -21,7 +21,7 @@ Counts = np.ndarray[Any, np.dtype[np.float64]]
 
 _BLEU_ORDERS = 4
 _CHRF_ORDERS = 6
-_RULES = TokenizerRegexp()._re
+_RULES = TokenizerRegexp()._re  # type: ignore[no-untyped-call]
 _APART = _RULES[0][0]  # characters that always are tokens of their own
 _MAY_MATTER = re.compile(r"[.,-]")  # to the rules after that
 
@@ -77,19 +77,28 @@ class _Counted:
         lines = text.lines[starts]
         sums = _numbers_of_lines(len(text.lengths))[lines]
         for place in range(order):
-            sums = sums + _table(place)[text.tokens[starts + place]]
+            tokens = text.tokens[starts + place]
+            sums = sums + _table(place, _size(tokens))[tokens]
         self.keys, first, counts = np.unique(sums, return_index=True, return_counts=True)
         self.counts = counts.astype(np.float64)
         self.lines = lines[first]
 
 
-_TOKENS = 0x110000  # as many as there are code points: characters are their own numbers
+_SMALLEST = (
+    17  # bits: Chinese characters of one plane, which are their own numbers, and most vocabularies
+)
+
+
+def _size(tokens: np.ndarray[Any, np.dtype[np.int64]]) -> int:
+    """How large a table of numbers of tokens has to be, a power of two."""
+    return 1 << max(_SMALLEST, int(tokens.max(initial=0)).bit_length())
 
 
 @cache
-def _table(place: int) -> Numbers:
+def _table(place: int, size: int) -> Numbers:
+    """A random number for each token; a larger table begins with the same numbers as a smaller one."""
     chance = np.random.default_rng(place)
-    return chance.integers(2**64, size=_TOKENS, dtype=np.uint64)
+    return chance.integers(2**64, size=size, dtype=np.uint64)
 
 
 @cache
@@ -106,7 +115,7 @@ def _matches(one: _Counted, other: _Counted, lines: int) -> Counts:
     places[places == len(other.keys)] = 0
     is_there = other.keys[places] == one.keys
     shared = np.where(is_there, np.minimum(one.counts, other.counts[places]), 0.0)
-    return np.bincount(one.lines, weights=shared, minlength=lines)
+    return np.bincount(one.lines, weights=shared, minlength=lines).astype(np.float64)
 
 
 # --- metrics ---
@@ -115,15 +124,14 @@ def _matches(one: _Counted, other: _Counted, lines: int) -> Counts:
 def bleu_statistics(metric: str, systems: Sequence[Lines], reference: Lines) -> Counts:
     """Lengths, matches and totals of 1- to 4-grams: [S, N, 2 + 4 + 4], as sacrebleu's BLEU with tokenizer zh."""
     ids: dict[str, int] = {}
-    text = _words(prepared(metric, reference), ids)
+    text, *texts = [_words(prepared(metric, lines), ids) for lines in (reference, *systems)]
     orders = range(1, _BLEU_ORDERS + 1)
     counted = [_Counted(text, order) for order in orders]
     statistics = []
-    for lines in systems:
-        own = _words(prepared(metric, lines), ids)
+    for own in texts:
         columns = [own.lengths.astype(np.float64), text.lengths.astype(np.float64)]
         for order, theirs in zip(orders, counted, strict=True):
-            columns.append(_matches(_Counted(own, order), theirs, len(lines)))
+            columns.append(_matches(_Counted(own, order), theirs, len(reference)))
         columns += [own.totals(order) for order in orders]
         statistics.append(np.stack(columns, axis=1))
     return np.stack(statistics)
@@ -136,7 +144,7 @@ def _words(lines: Lines, ids: dict[str, int]) -> _Text:
         tokens = zh_tokens(line)
         lengths.append(len(tokens))
         numbers += [ids.setdefault(token, len(ids)) for token in tokens]
-    return _Text([number % _TOKENS for number in numbers], lengths)
+    return _Text(numbers, lengths)
 
 
 def chrf_statistics(systems: Sequence[Lines], reference: Lines) -> Counts:

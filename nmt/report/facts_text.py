@@ -11,8 +11,17 @@ _MOST = 8  # corpora, checkpoints or scores that are listed; the others are coun
 
 def facts_lines(facts: RunFacts) -> list[str]:
     """Lines of a name and what it has; a name stands once before several lines."""
+    lines = []
+    for name, values in [("run", [_title(facts)]), *facts_rows(facts)]:
+        for value in values:
+            lines.append(f"{name:<13} {value}")
+            name = ""
+    return lines
+
+
+def facts_rows(facts: RunFacts) -> list[tuple[str, list[str]]]:
+    """Names, each with one line or several."""
     rows = [
-        ("run", [_title(facts)]),
         ("model", _model(facts)),
         ("vocabularies", _vocabularies(facts)),
         ("training", _training(facts)),
@@ -22,12 +31,8 @@ def facts_lines(facts: RunFacts) -> list[str]:
         ("versions", [", ".join(f"{name} {value[:12]}" for name, value in facts.versions.items())]),
         ("disk", [_disk(facts.disk)]),
     ]
-    lines = []
-    for name, values in rows:
-        for value in filter(None, values):
-            lines.append(f"{name:<13} {value}")
-            name = ""
-    return lines
+    present = [(name, [value for value in values if value]) for name, values in rows]
+    return [(name, values) for name, values in present if values]
 
 
 def _title(facts: RunFacts) -> str:

@@ -1,0 +1,233 @@
+"""nmt report: how a training went, and how good systems are, on one page."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nmt.commands import options
+from nmt.commands.output_file import refuse_output
+from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, say, warn
+from nmt.commands.trained_run import find_run
+from nmt.errors import ConfigError, DataError, counted, print_nothing
+
+if TYPE_CHECKING:
+    from nmt.config.schema import Config
+    from nmt.report.lines import TestSet
+    from nmt.run_dir import RunDir
+    from nmt.text.side import Side
+
+_MOST_SYSTEMS = 10
+_MOST_RUNS = 10
+
+Models = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="DIR",
+        help="Run folder; repeatable. Without --hyp, the default is as for nmt translate.",
+    ),
+]
+Source = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", callback=options.at_home, help="Source text of the systems."),
+]
+References = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--ref", metavar="FILE", help="Reference translations, line for line; repeatable."
+    ),
+]
+Hypotheses = Annotated[
+    list[str] | None,
+    typer.Option("--hyp", metavar="[NAME=]FILE", help="A system's translations; up to ten times."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="METRIC", help="A metric; repeatable. Default: bleu, bleu_width, chrf."
+    ),
+]
+History = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Scores that nmt evaluate --history has written.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        callback=options.at_home,
+        help="The page; it appears whole or not at all.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print all figures of the page as JSON.")]
+Attention = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, max=50, help="Sentences to show the attention of; with --model."
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors.")
+]
+
+
+def report(
+    model: Models = None,
+    src: Source = None,
+    ref: References = None,
+    hyp: Hypotheses = None,
+    metric: Metrics = None,
+    history: History = None,
+    attention: Attention = 3,
+    output: Output = None,
+    overwrite: options.OverwriteOutput = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show a training, or systems beside each other, on a page."""
+    references = [options.at_home(path) or path for path in ref or []]
+    systems = _named(hyp or [])
+    _refuse_incomplete(systems, references, src, metric, output, as_json)
+    files = [*systems.values(), *references, *(path for path in (src, history) if path)]
+    refuse_unreadable(*files)
+    refuse_output(output, overwrite, inputs=files)
+
+    from nmt.report.figures import figures, figures_of_runs, figures_of_systems
+    from nmt.report.plots import refuse_without_matplotlib
+
+    if output is not None:
+        refuse_without_matplotlib()
+    tell = print_nothing if quiet else say
+    runs = _runs(model or [], bool(systems))
+    metrics = _metrics(metric or [])
+    test_set = _test_set(systems, references, src)
+    of_systems = None
+    if test_set is not None:
+        of_systems = figures_of_systems(test_set, metrics, _side(runs), tell)
+    languages = (runs[0][0].src.language, runs[0][0].tgt.language) if runs else ("en", "zh")
+    made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
+    found = figures(made, languages, figures_of_runs(runs, history), of_systems, [])
+    if as_json:
+        put(json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n")
+    if output is not None:
+        from nmt.files import write_text
+        from nmt.report.page import page_of
+
+        tell("nmt: drawing")
+        write_text(output, page_of(found))
+        tell(f"nmt: {output}: {output.stat().st_size / 1e6:,.1f} MB")
+
+
+# --- what is asked for ---
+
+
+def _named(texts: list[str]) -> dict[str, Path]:
+    """Systems by name: `NAME=FILE`, or `FILE`, which is named by itself. Raises ConfigError for a name given twice."""
+    systems: dict[str, Path] = {}
+    for text in texts:
+        name, equals, file = text.partition("=")
+        if not equals or Path(text).exists():
+            name, file = Path(text).name, text
+        if not name.strip() or not file:
+            raise ConfigError(f"--hyp {text}: give FILE or NAME=FILE, such as ours=output.zh")
+        if name in systems:
+            fix = f"give one of them another name, such as --hyp {name}-2={file}"
+            raise ConfigError(f"--hyp {text}: there already is a system {name}; {fix}")
+        systems[name] = options.at_home(Path(file)) or Path(file)
+    if len(systems) > _MOST_SYSTEMS:
+        raise ConfigError(
+            f"--hyp: {len(systems)} systems, but a page shows {_MOST_SYSTEMS} at most"
+        )
+    return systems
+
+
+def _refuse_incomplete(
+    systems: dict[str, Path],
+    references: list[Path],
+    src: Path | None,
+    metrics: list[str] | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    if systems and not references:
+        raise ConfigError("--hyp needs --ref FILE, the reference translations")
+    for option, is_given in {"--ref": references, "--src": src, "--metric": metrics}.items():
+        if is_given and not systems:
+            raise ConfigError(f"{option} goes with --hyp NAME=FILE, the translations to compare")
+    if output is None and not as_json:
+        raise ConfigError("give --output FILE for a page, or --json for its figures")
+    if is_standard(output):
+        raise ConfigError("--output - : a page is a file; name one, such as report.html")
+
+
+def _runs(models: list[Path], has_systems: bool) -> "list[tuple[Config, RunDir]]":
+    if len(models) > _MOST_RUNS:
+        raise ConfigError(f"--model: {len(models)} runs, but a page shows {_MOST_RUNS} at most")
+    paths = [options.at_home(path) for path in models]
+    for number, path in enumerate(paths):
+        if path in paths[:number]:
+            raise ConfigError(f"--model {path}: is given twice; give each run once")
+    if has_systems and not models:
+        return []
+    return [find_run(path, None, []) for path in paths or [None]]
+
+
+def _metrics(names: list[str]) -> list[str]:
+    """The metrics that are asked for, each once. Raises ConfigError for one that there is not."""
+    from nmt.config.schema import EvaluateConfig
+    from nmt.evaluate.metrics import new_metric
+
+    for name in names:
+        new_metric(name)
+    return list(dict.fromkeys(names)) or list(EvaluateConfig().metrics)
+
+
+def _test_set(
+    systems: dict[str, Path], references: list[Path], src: Path | None
+) -> "TestSet | None":
+    """The texts to compare. Raises DataError where they are not line for line."""
+    if not systems:
+        return None
+    from nmt.evaluate.doubts import check_hypotheses
+    from nmt.report.lines import TestSet
+
+    texts = [list(input_lines(path)) for path in references]
+    sources = None if src is None else list(input_lines(src))
+    outputs: dict[str, Sequence[str]] = {
+        name: list(input_lines(path)) for name, path in systems.items()
+    }
+    others = {**systems, **({} if src is None else {"the source": src})}
+    lines = {**outputs, **({} if sources is None else {"the source": sources})}
+    for path, reference in zip(references[1:], texts[1:], strict=True):
+        others[str(path)], lines[str(path)] = path, reference
+    for name, path in others.items():
+        if len(lines[name]) != len(texts[0]):
+            message = (
+                f"{path} has {counted(len(lines[name]), 'line')}, {references[0]} {len(texts[0]):,}"
+            )
+            raise DataError(f"{message}; give line-aligned files")
+    for name, output in outputs.items():
+        for doubt in check_hypotheses(output, texts):
+            warn(f"{name}: {doubt}")
+    return TestSet(sources, texts, outputs)
+
+
+def _side(runs: "list[tuple[Config, RunDir]]") -> "Side | None":
+    """The target side of the first run, for words and how often they are in train."""
+    from nmt.text.side import load_side
+
+    if not runs:
+        return None
+    config, run = runs[0]
+    return load_side(config, run, "tgt")

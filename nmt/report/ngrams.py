@@ -1,0 +1,82 @@
+"""Which words, and short rows of words, one system gets right more often than another.
+
+Shapes: S systems.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import permutations
+
+from nmt.report.lines import LineFacts
+
+_ORDERS = (1, 2, 3)
+_SHOWN = 8  # n-grams of a pair of systems
+
+
+@dataclass(frozen=True)
+class Gram:
+    """Words that stand beside each other in references, and how often each of two systems had them too."""
+
+    words: str
+    ours: int
+    theirs: int
+    in_references: int
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """The n-grams that `system` gets right, and `other` does not, most often."""
+
+    system: str
+    other: str
+    grams: list[Gram]
+
+
+def advantages(systems: Sequence[str], facts: Sequence[LineFacts]) -> list[Advantage]:
+    """For each ordered pair of systems; none for a single one."""
+    if len(systems) < 2:
+        return []
+    right, wanted = _right(len(systems), facts)
+    found = []
+    for one, other in permutations(range(len(systems)), 2):
+        best = nlargest(
+            _SHOWN,
+            ((counts[one] - counts[other], gram) for gram, counts in right.items()),
+            key=lambda each: (each[0], -len(each[1]), each[1]),
+        )
+        grams = [
+            Gram(" ".join(gram), right[gram][one], right[gram][other], wanted[gram])
+            for lead, gram in best
+            if lead > 0
+        ]
+        found.append(Advantage(systems[one], systems[other], grams))
+    return found
+
+
+_Gram = tuple[str, ...]
+
+
+def _right(
+    systems: int, facts: Sequence[LineFacts]
+) -> tuple[dict[_Gram, list[int]], Counter[_Gram]]:
+    """How often each system had an n-gram of the references [S]; only those in which systems differ somewhere."""
+    right: dict[_Gram, list[int]] = {}
+    wanted: Counter[_Gram] = Counter()
+    for line in facts:
+        reference = Counter(_grams(line.reference_words))
+        wanted.update(reference)
+        counted = [Counter(_grams(words)) for words in line.words]
+        for gram, count in reference.items():
+            hits = [min(count, each[gram]) for each in counted]
+            if min(hits) != max(hits):
+                sums = right.setdefault(gram, [0] * systems)
+                for system, hit in enumerate(hits):
+                    sums[system] += hit
+    return right, wanted
+
+
+def _grams(words: Sequence[str]) -> Iterator[_Gram]:
+    for order in _ORDERS:
+        yield from zip(*(words[start:] for start in range(order)), strict=False)
