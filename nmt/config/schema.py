@@ -52,6 +52,24 @@ Token = Annotated[
     str, Field(pattern=r"^\S+$", max_length=100, description="a token, without white space")
 ]
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
+# The public test sets whose sentences prepare knows: the files of nmt/corpus/public_tests.
+PublicTest = Literal[
+    "flores_dev",
+    "flores_devtest",
+    "newstest2017",
+    "newstest2018",
+    "newstest2019",
+    "newstest2020",
+    "ntrex_zhcn_wmt19src",
+    "tatoeba_challenge_hans",
+    "tico19",
+    "ud_pud",
+    "wmt21",
+    "wmt22",
+    "wmt23",
+    "wmt24",
+    "xquad_questions",
+]
 
 
 class Section(BaseModel):
@@ -154,6 +172,8 @@ class PrepareConfig(Section):
     traditional: Literal["keep", "drop", "convert"] = "drop"
     filters: bool = True
     deduplicate: bool = True
+    public_tests: Literal["drop", "keep"] = "drop"
+    allowed_tests: tuple[PublicTest, ...] = ()
     typography: bool = True
     augment: AugmentConfig = AugmentConfig()
     dev_size: Count = 1000
