@@ -1,10 +1,11 @@
 """What `nmt evaluate` scores: translations from a file, or a model's, with their references."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt import __version__
+from nmt.commands.known_sentences import doubt_about, lines_trained_on, public_name
 from nmt.commands.streams import input_lines, is_watched, say, warn
 from nmt.errors import DataError, counted, print_nothing
 from nmt.run_dir import RunDir
@@ -23,14 +24,16 @@ class Submission:
     references: list[list[str]]
     sources: list[str] | None
     about: dict[str, Any]  # what reports say of it
+    doubts: tuple[str, ...] = ()  # what makes its scores doubtful beside the text itself
 
     def evaluate(self, baseline: list[str] | None, metrics: list[str]) -> "Evaluation":
         """Score it, and compare it with a baseline's translations if they are given."""
         from nmt.evaluate import evaluation
 
-        return evaluation.evaluate(
+        result = evaluation.evaluate(
             self.hypotheses, self.references, baseline, metrics, self.about, self.sources
         )
+        return replace(result, warnings=[*self.doubts, *result.warnings])
 
 
 def from_file(hyp: Path, src: Path | None, ref: Path) -> Submission:
@@ -45,6 +48,7 @@ def from_file(hyp: Path, src: Path | None, ref: Path) -> Submission:
         "nmt": __version__,
         "hypothesis": str(hyp),
         "reference": str(ref),
+        "public_test": public_name(sources, references),
         "lines": len(hypotheses),
     }
     return Submission(hypotheses, [references], sources, about)
@@ -70,6 +74,9 @@ def from_model(
         raise DataError(f"{source}: has no sentences; give others with --src and --ref")
     _refuse_unequal(source, sources, reference, references)
 
+    trained_on = lines_trained_on(settings, run, sources, references)
+    doubts = (doubt_about(trained_on, len(sources)),) if trained_on else ()
+
     from nmt.exchange.engines import open_translator
     from nmt.translate.windows import shown, windows
 
@@ -86,9 +93,11 @@ def from_model(
         "search": settings.search.model_dump(mode="json"),
         "source": str(source),
         "reference": str(reference),
+        "public_test": public_name(sources, references),
+        "lines_in_train": None if trained_on is None else len(trained_on),
         "lines": len(sources),
     }
-    return Submission(hypotheses, [references], sources, about)
+    return Submission(hypotheses, [references], sources, about, doubts)
 
 
 def _about_checkpoint(folder: Path | None) -> dict[str, Any]:

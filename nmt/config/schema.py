@@ -58,6 +58,24 @@ OneLine = Annotated[
     ),
 ]
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
+# The public test sets whose sentences prepare knows: the files of nmt/corpus/public_tests.
+PublicTest = Literal[
+    "flores_dev",
+    "flores_devtest",
+    "newstest2017",
+    "newstest2018",
+    "newstest2019",
+    "newstest2020",
+    "ntrex_zhcn_wmt19src",
+    "tatoeba_challenge_hans",
+    "tico19",
+    "ud_pud",
+    "wmt21",
+    "wmt22",
+    "wmt23",
+    "wmt24",
+    "xquad_questions",
+]
 
 
 class Section(BaseModel):
@@ -168,6 +186,8 @@ class PrepareConfig(Section):
     traditional: Literal["keep", "drop", "convert"] = "drop"
     filters: bool = True
     deduplicate: bool = True
+    public_tests: Literal["drop", "keep"] = "drop"
+    allowed_tests: tuple[PublicTest, ...] = ()
     typography: bool = True
     augment: AugmentConfig = AugmentConfig()
     dev_size: Count = 1000
