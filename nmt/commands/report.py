@@ -12,10 +12,11 @@ from nmt.commands import options
 from nmt.commands.output_file import refuse_output
 from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, say, warn
 from nmt.commands.trained_run import find_run
-from nmt.errors import ConfigError, DataError, counted, print_nothing
+from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
+    from nmt.report.attention import Looked
     from nmt.report.lines import TestSet
     from nmt.run_dir import RunDir
     from nmt.text.side import Side
@@ -117,7 +118,10 @@ def report(
         of_systems = figures_of_systems(test_set, metrics, _side(runs), tell)
     languages = (runs[0][0].src.language, runs[0][0].tgt.language) if runs else ("en", "zh")
     made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
-    found = figures(made, languages, figures_of_runs(runs, history), of_systems, [])
+    of_runs = figures_of_runs(runs, history)
+    sources = None if of_systems is None else [each.source or "" for each in of_systems[1]]
+    looked = _looked(runs, [run.name for run in of_runs[0]], sources, attention, tell)
+    found = figures(made, languages, of_runs, of_systems, looked)
     if as_json:
         put(json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n")
     if output is not None:
@@ -231,3 +235,29 @@ def _side(runs: "list[tuple[Config, RunDir]]") -> "Side | None":
         return None
     config, run = runs[0]
     return load_side(config, run, "tgt")
+
+
+def _looked(
+    runs: "list[tuple[Config, RunDir]]",
+    names: list[str],
+    sources: list[str] | None,
+    count: int,
+    tell: Say,
+) -> "list[Looked]":
+    """Where each run looked in a few sentences: of the sources, or of its own dev."""
+    from nmt import checkpoint
+    from nmt.report.attention import look_at
+
+    found = []
+    for name, (config, run) in zip(names, runs, strict=True):
+        if count == 0 or not (run.checkpoint or checkpoint.best(run)):
+            continue
+        tell(f"nmt: translating {counted(count, 'sentence')} with {run.path} for its attention")
+        found += look_at(config, run, name, sources or _dev(config, run), count, warn)
+    return found
+
+
+def _dev(config: "Config", run: "RunDir") -> list[str]:
+    """The sentences of a run's dev; none where they are not there."""
+    dev = run.text("dev", config.src.language)
+    return list(input_lines(dev)) if dev.is_file() else []

@@ -47,7 +47,9 @@ def _compared(line: str, reference: str) -> list[Piece]:
     for a, b in [*matches(line, reference), (len(line), len(reference))]:
         if i < a:
             found.append(Piece("other", line[i:a]))
-        elif j < b:
+        elif reference[
+            j:b
+        ].strip():  # white space between Chinese and other words is a matter of taste
             found.append(Piece("left out", reference[j:b]))
         if a < len(line):
             found.append(Piece("same", line[a]))

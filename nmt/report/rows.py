@@ -103,7 +103,7 @@ def _rows_of(names: Names, sentences: list[Sentence]) -> list[str]:
 
 def row_html(names: Names, sentence: Sentence) -> str:
     """A sentence on one line of HTML."""
-    parts = [f"<article><h4>{sentence.number:,} · {sentence.difference:.1f}</h4>"]
+    parts = [f"<article><h4>line {sentence.number:,} · {sentence.difference:.1f}</h4>"]
     if sentence.source is not None:
         parts.append(f'<p lang="{html_of(names.src)}" dir="auto">{html_of(sentence.source)}</p>')
     references = zip(sentence.references, sentence.reference_faults, strict=True)
