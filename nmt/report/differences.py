@@ -39,7 +39,7 @@ def _common_start(one: str, other: str) -> int:
 
 def _compared(line: str, reference: str) -> list[Piece]:
     if not line:
-        return [Piece("left out", reference)]
+        return [Piece("left out", reference)] if reference.strip() else []
     if not reference or max(len(line), len(reference)) > _LONGEST:
         return [Piece("other", line)]
     found: list[Piece] = []
@@ -47,9 +47,7 @@ def _compared(line: str, reference: str) -> list[Piece]:
     for a, b in [*matches(line, reference), (len(line), len(reference))]:
         if i < a:
             found.append(Piece("other", line[i:a]))
-        elif reference[
-            j:b
-        ].strip():  # white space between Chinese and other words is a matter of taste
+        elif reference[j:b].strip():  # spaces around Latin words are a matter of taste
             found.append(Piece("left out", reference[j:b]))
         if a < len(line):
             found.append(Piece("same", line[a]))

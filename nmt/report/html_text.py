@@ -27,7 +27,12 @@ def _shown(code: int) -> str:
         return chr(0x2421) if code == 0x7F else chr(0x2400 + code)
     if 0xD800 <= code < 0xE000:  # half a character, as a file's name may hold
         return "\ufffd"
-    is_hidden = code in _DIRECTIONS or unicodedata.category(character) in ("Cc", "Zl", "Zp")
+    is_no_character = code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0
+    is_hidden = (
+        is_no_character
+        or code in _DIRECTIONS
+        or unicodedata.category(character) in ("Cc", "Zl", "Zp")
+    )
     return f"⟨U+{code:04X}⟩" if is_hidden else character
 
 

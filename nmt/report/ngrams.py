@@ -63,6 +63,7 @@ def _right(
 ) -> tuple[dict[_Gram, list[int]], Counter[_Gram]]:
     """How often each system had an n-gram of the references [S]; only those in which systems differ somewhere."""
     right: dict[_Gram, list[int]] = {}
+    agreed: Counter[_Gram] = Counter()  # in lines where all systems had it equally often
     wanted: Counter[_Gram] = Counter()
     for line in facts:
         reference = Counter(_grams(line.reference_words))
@@ -70,10 +71,14 @@ def _right(
         counted = [Counter(_grams(words)) for words in line.words]
         for gram, count in reference.items():
             hits = [min(count, each[gram]) for each in counted]
-            if min(hits) != max(hits):
+            if min(hits) == max(hits):
+                agreed[gram] += hits[0]
+            else:
                 sums = right.setdefault(gram, [0] * systems)
                 for system, hit in enumerate(hits):
                     sums[system] += hit
+    for gram, sums in right.items():
+        right[gram] = [count + agreed[gram] for count in sums]
     return right, wanted
 
 

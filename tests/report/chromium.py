@@ -35,6 +35,11 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
+    def end(self) -> None:
+        """Close the pipe."""
+        self._out.close()
+        self._in.close()
+
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Call a method and wait for its answer; events that come meanwhile are noted."""
         self._number += 1
@@ -153,4 +158,5 @@ def browser(profile: Path) -> Iterator[Browser]:
         opened._session = None
         with suppress(AssertionError, OSError):
             opened.call("Browser.close")
+        opened.end()
         process.wait(timeout=20)
