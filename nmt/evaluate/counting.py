@@ -17,6 +17,7 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from nmt.evaluate.metrics import Lines, prepared
 
 Numbers = np.ndarray[Any, np.dtype[np.uint64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 Counts = np.ndarray[Any, np.dtype[np.float64]]
 
 _BLEU_ORDERS = 4
@@ -73,15 +74,35 @@ class _Counted:
     """The different n-grams of a text: `keys` in order, how often each is there, and in which line."""
 
     def __init__(self, text: _Text, order: int) -> None:
-        starts = np.flatnonzero(text.left >= order)
-        lines = text.lines[starts]
-        sums = _numbers_of_lines(len(text.lengths))[lines]
-        for place in range(order):
-            tokens = text.tokens[starts + place]
-            sums = sums + _table(place, _size(tokens))[tokens]
+        lines, sums = _sums(text, order)
         self.keys, first, counts = np.unique(sums, return_index=True, return_counts=True)
         self.counts = counts.astype(np.float64)
         self.lines = lines[first]
+
+    def matches(self, text: _Text, order: int) -> Counts:
+        """How many n-grams of each line another text has too, each as often as the text that has fewer [N]."""
+        lines = len(text.lengths)
+        if not len(self.keys):
+            return np.zeros(lines)
+        keys, counts = np.unique(_sums(text, order)[1], return_counts=True)
+        places = np.searchsorted(self.keys, keys)
+        places[places == len(self.keys)] = 0
+        is_there = self.keys[places] == keys
+        places, counts = places[is_there], counts[is_there]
+        shared = np.minimum(counts, self.counts[places])
+        found = np.bincount(self.lines[places], weights=shared, minlength=lines)
+        return found.astype(np.float64)
+
+
+def _sums(text: _Text, order: int) -> tuple[Ints, Numbers]:
+    """The line and the number of each n-gram."""
+    starts = np.flatnonzero(text.left >= order)
+    lines = text.lines[starts]
+    sums = _numbers_of_lines(len(text.lengths))[lines]
+    for place in range(order):
+        tokens = text.tokens[starts + place]
+        sums = sums + _table(place, _size(tokens))[tokens]
+    return lines, sums
 
 
 _SMALLEST = (
@@ -89,7 +110,7 @@ _SMALLEST = (
 )
 
 
-def _size(tokens: np.ndarray[Any, np.dtype[np.int64]]) -> int:
+def _size(tokens: Ints) -> int:
     """How large a table of numbers of tokens has to be, a power of two."""
     return 1 << max(_SMALLEST, int(tokens.max(initial=0)).bit_length())
 
@@ -107,17 +128,6 @@ def _numbers_of_lines(count: int) -> Numbers:
     return chance.integers(2**64, size=count, dtype=np.uint64)
 
 
-def _matches(one: _Counted, other: _Counted, lines: int) -> Counts:
-    """How many n-grams of each line both texts have, each as often as the one that has fewer [N]."""
-    if not len(other.keys):
-        return np.zeros(lines)
-    places = np.searchsorted(other.keys, one.keys)
-    places[places == len(other.keys)] = 0
-    is_there = other.keys[places] == one.keys
-    shared = np.where(is_there, np.minimum(one.counts, other.counts[places]), 0.0)
-    return np.bincount(one.lines, weights=shared, minlength=lines).astype(np.float64)
-
-
 # --- metrics ---
 
 
@@ -131,7 +141,7 @@ def bleu_statistics(metric: str, systems: Sequence[Lines], reference: Lines) -> 
     for own in texts:
         columns = [own.lengths.astype(np.float64), text.lengths.astype(np.float64)]
         for order, theirs in zip(orders, counted, strict=True):
-            columns.append(_matches(_Counted(own, order), theirs, len(reference)))
+            columns.append(theirs.matches(own, order))
         columns += [own.totals(order) for order in orders]
         statistics.append(np.stack(columns, axis=1))
     return np.stack(statistics)
@@ -161,7 +171,7 @@ def chrf_statistics(systems: Sequence[Lines], reference: Lines) -> Counts:
             # sacrebleu counts nothing where the reference has no n-gram of an order
             columns.append(np.where(totals > 0, own.totals(order), 0.0))
             columns.append(totals)
-            columns.append(_matches(_Counted(own, order), theirs, len(lines)))
+            columns.append(theirs.matches(own, order))
         statistics.append(np.stack(columns, axis=1))
     return np.stack(statistics)
 

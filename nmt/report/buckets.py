@@ -84,7 +84,7 @@ def by_frequency(facts: Sequence[LineFacts], train_counts: dict[str, int] | None
             for word, count in Counter(words).items():
                 bucket = _bucket(counts.get(word, 0), edges)
                 said[system][bucket] += count
-                right[system][bucket] += min(count, reference[word])
+                right[system][bucket] += min(count, reference.get(word, 0))
     labels = _labels(edges)
     if train_counts is not None:
         labels[0] = "not listed"

@@ -4,14 +4,13 @@ Shapes: S systems.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from nmt.report.lines import LineFacts
 
-_ORDERS = (1, 2, 3)
 _SHOWN = 8  # n-grams of a pair of systems
 
 
@@ -66,11 +65,11 @@ def _right(
     agreed: Counter[_Gram] = Counter()  # in lines where all systems had it equally often
     wanted: Counter[_Gram] = Counter()
     for line in facts:
-        reference = Counter(_grams(line.reference_words))
+        reference = _grams(line.reference_words)
         wanted.update(reference)
-        counted = [Counter(_grams(words)) for words in line.words]
+        counted = [_grams(words) for words in line.words]
         for gram, count in reference.items():
-            hits = [min(count, each[gram]) for each in counted]
+            hits = [min(count, each.get(gram, 0)) for each in counted]
             if min(hits) == max(hits):
                 agreed[gram] += hits[0]
             else:
@@ -82,6 +81,8 @@ def _right(
     return right, wanted
 
 
-def _grams(words: Sequence[str]) -> Iterator[_Gram]:
-    for order in _ORDERS:
-        yield from zip(*(words[start:] for start in range(order)), strict=False)
+def _grams(words: Sequence[str]) -> Counter[_Gram]:
+    counted: Counter[_Gram] = Counter((word,) for word in words)
+    counted.update(pairwise(words))
+    counted.update(zip(words, words[1:], words[2:], strict=False))
+    return counted
