@@ -1,21 +1,20 @@
 """nmt evaluate: how good a model's translations, or those in a file, are."""
 
-import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from nmt.commands import options, submission
-from nmt.commands.output_file import refuse_history, refuse_output
-from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, warn
+from nmt.commands.evaluation_files import EvaluationFiles
+from nmt.commands.evaluation_results import Gate, Results
+from nmt.commands.output_file import refuse_history
+from nmt.commands.streams import input_lines
 from nmt.commands.trained_run import find_run, refuse_history_elsewhere
 from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.evaluate.evaluation import Evaluation
     from nmt.exchange.engines import Computing
     from nmt.run_dir import RunDir
 
@@ -28,19 +27,18 @@ Source = Annotated[
     ),
 ]
 Reference = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         metavar="FILE",
-        callback=options.at_home,
-        help="Reference translations, line for line.",
+        callback=options.all_at_home,
+        help="Reference translations, line for line; repeatable.",
     ),
 ]
 Hypothesis = Annotated[
-    Path | None,
+    list[str] | None,
     typer.Option(
-        metavar="FILE",
-        callback=options.at_home,
-        help="Translations to score instead of a model's; - is stdin.",
+        metavar="[NAME=]FILE",
+        help="Translations to score instead of a model's; - is stdin; repeatable: 2 to 10 systems are compared.",
     ),
 ]
 Baseline = Annotated[
@@ -50,6 +48,44 @@ Baseline = Annotated[
         callback=options.at_home,
         help="Another system's translations, to compare with.",
     ),
+]
+Significance = Annotated[
+    Literal["bootstrap", "randomisation"] | None,
+    typer.Option(
+        metavar="[bootstrap|randomisation]",
+        help="How differences are tested; default: paired bootstrap.",
+    ),
+]
+By = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="A label a line, such as its domain: scores for each.",
+    ),
+]
+SegmentScores = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=FILE",
+        help="Scores that others gave each line, such as COMET's; a column a system; repeatable.",
+    ),
+]
+LowerIsBetter = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Of these segment scores less is better; repeatable."),
+]
+Sentences = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.tsv",
+        callback=options.at_home,
+        help="Write the scores of each sentence here.",
+    ),
+]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace the --output and --sentences files if they exist."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FailUnder = Annotated[
@@ -86,11 +122,16 @@ def evaluate(
     ref: Reference = None,
     hyp: Hypothesis = None,
     baseline: Baseline = None,
+    significance: Significance = None,
+    by: By = None,
+    segment_scores: SegmentScores = None,
+    lower_is_better: LowerIsBetter = None,
+    sentences: Sentences = None,
     beam_size: options.BeamSize = None,
     typography: options.Typography = None,
     verify: options.Verify = None,
     output: options.OutputFile = None,
-    overwrite: options.OverwriteOutput = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
     fail_under: FailUnder = None,
     fail_below_baseline: FailBelowBaseline = False,
@@ -100,60 +141,36 @@ def evaluate(
     device: options.Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Score a model or a file of translations."""
-    from nmt.config.load import load_config
-    from nmt.evaluate import gate
+    """Score a model or files of translations."""
     from nmt.exchange.engines import Computing
 
     computing = Computing(engine, device, precision)
-    floors = gate.parse_floors(fail_under or [])
-    _refuse_no_baseline(fail_below_baseline, baseline)
-    options.check_option("--device", "train.device", device)
-    options.refuse_strange_overrides(overrides or [], ("search", "evaluate"), _FILES)
+    files = EvaluationFiles.of(
+        src, ref, hyp, baseline, by, segment_scores, lower_is_better, significance
+    )
+    gate = Gate.of(fail_under or [], fail_below_baseline, files)
+    results = Results(output, sentences, overwrite, as_json, quiet)
     search = {"beam_size": beam_size, "typography": typography, "verify": verify}
-    asked = options.with_options(overrides, "search", search)
-    _refuse_beside_hyp(hyp, model, output, asked, computing)
-    _refuse_files(src, ref, hyp, baseline, output, overwrite, quiet)
+    asked = _overrides(overrides, search, device)
+    _refuse_files(files, model, output, asked, computing)
+    results.refuse(files)
     baseline_lines = _lines(baseline)
-    if hyp is not None and ref is not None:
-        settings = load_config(config, asked)
-        history = _history(history, settings)
-        submitted = submission.from_file(hyp, src, ref)
-    else:
-        settings, run = _find(config, model, asked, history)
-        history = _history(history, settings)
-        submitted = submission.from_model(settings, run, src, ref, computing, quiet)
-    refuse_output(output, overwrite)  # it may have appeared meanwhile
-    _write(submitted.hypotheses, output)
-    result = submitted.evaluate(baseline_lines, _metrics(settings, floors))
-    _publish(result, as_json, quiet, history)
-    gate.check_gate(result.scores, floors, result.comparisons if fail_below_baseline else ())
+    settings, run = _settings(files, config, model, asked, history)
+    history = _history(history, settings)
+    metrics = _metrics(settings, gate, files)
+    submitted = submission.of(settings, run, files, computing, quiet)
+    results.refuse(files)  # a file may have appeared meanwhile
+    results.write_translations(submitted)
+    result = submitted.evaluate(baseline_lines, metrics)
+    results.publish(result, submitted, history)
+    gate.check(result)
 
 
-def _refuse_no_baseline(is_needed: bool, baseline: Path | None) -> None:
-    if is_needed and baseline is None:
-        raise ConfigError("--fail-below-baseline needs --baseline FILE")
-
-
-def _refuse_files(
-    src: Path | None,
-    ref: Path | None,
-    hyp: Path | None,
-    baseline: Path | None,
-    output: Path | None,
-    overwrite: bool,
-    quiet: bool,
-) -> None:
-    """Raise, before the work begins, for files that cannot be read or written."""
-    if hyp is not None and ref is None:
-        raise ConfigError("--hyp needs --ref FILE, the reference translations")
-    if hyp is None and (src is None) != (ref is None):
-        message = "without both, the run's test split is translated"
-        raise ConfigError(f"--src and --ref go together; {message}")
-    refuse_unreadable(hyp, src, ref, baseline)
-    refuse_output(output, overwrite, inputs=[path for path in (src, ref, baseline) if path])
-    if is_standard(output) and not quiet:
-        raise ConfigError("--output - would mix translations and scores on stdout; add --quiet")
+def _overrides(given: list[str] | None, search: dict[str, str | None], device: str) -> list[str]:
+    """The settings that the command line changes. Raises ConfigError for one that cannot be changed, or not so."""
+    options.check_option("--device", "train.device", device)
+    options.refuse_strange_overrides(given or [], ("search", "evaluate"), _FILES)
+    return options.with_options(given, "search", search)
 
 
 def _history(given: Path | None, settings: "Config") -> Path | None:
@@ -168,15 +185,16 @@ def _lines(path: Path | None) -> list[str] | None:
     return None if path is None else list(input_lines(path))
 
 
-def _refuse_beside_hyp(
-    hyp: Path | None,
+def _refuse_files(
+    files: EvaluationFiles,
     model: Path | None,
     output: Path | None,
     overrides: list[str],
     computing: "Computing",
 ) -> None:
-    """Raise ConfigError for what says how to translate, where nothing is translated."""
-    if hyp is None:
+    """Raise for files that do not go together, or with what says how to translate, where nothing is translated."""
+    if not files.hypotheses:
+        files.refuse()
         return
     given = {
         "--model": model is not None,
@@ -189,23 +207,24 @@ def _refuse_beside_hyp(
     meaningless += [override for override in overrides if override.startswith("run_dir=")]
     if meaningless:
         raise ConfigError(f"--hyp is scored as it is: leave out {' and '.join(meaningless)}")
+    files.refuse()
 
 
-def _write(hypotheses: list[str], output: Path | None) -> None:
-    """Write the translations to where they are wanted, if anywhere."""
-    from nmt.files import write_text
+def _settings(
+    files: EvaluationFiles,
+    config: Path | None,
+    model: Path | None,
+    overrides: list[str],
+    history: Path | None,
+) -> "tuple[Config, RunDir | None]":
+    """The settings, and the trained run if one translates.
 
-    text = "".join(f"{line}\n" for line in hypotheses)
-    if is_standard(output):
-        put(text)
-    elif output is not None:
-        write_text(output, text)
+    A history that nobody asked for but the run itself must stay in this folder.
+    """
+    from nmt.config.load import load_config
 
-
-def _find(
-    config: Path | None, model: Path | None, overrides: list[str], history: Path | None
-) -> "tuple[Config, RunDir]":
-    """The trained run. A history that nobody asked for but the run itself must stay in this folder."""
+    if files.hypotheses:
+        return load_config(config, overrides), None
     settings, run = find_run(model, config, overrides)
     is_overridden = any(override.startswith("evaluate.history=") for override in overrides)
     if not (history or config or is_overridden):
@@ -213,20 +232,15 @@ def _find(
     return settings, run
 
 
-def _metrics(settings: "Config", floors: Iterable[str]) -> list[str]:
-    """What is measured: what is configured and what has a bar, each once."""
-    return list(dict.fromkeys([*settings.evaluate.metrics, *floors]))
+def _metrics(settings: "Config", gate: Gate, files: EvaluationFiles) -> list[str]:
+    """What is measured: what is configured and what has a bar, each once.
 
+    Raises ConfigError for a metric that lacks something.
+    """
+    from nmt.evaluate.metrics import new_metric
 
-def _publish(result: "Evaluation", as_json: bool, quiet: bool, history: Path | None) -> None:
-    """Print the evaluation, and append it to the history if there is one."""
-    from nmt.evaluate.history import append_history
-
-    for warning in result.warnings:
-        warn(warning)
-    if as_json:
-        put(json.dumps(result.as_json(), ensure_ascii=False, indent=2) + "\n")
-    elif not quiet:
-        put(result.as_text() + "\n")
-    if history:
-        append_history(history, result.as_json())
+    with_bars = [name for name in gate.floors if name not in files.segment_scores]
+    metrics = list(dict.fromkeys([*settings.evaluate.metrics, *with_bars]))
+    for name in metrics:
+        new_metric(name)
+    return metrics

@@ -15,6 +15,11 @@ def at_home(path: Path | None) -> Path | None:
     return None if path is None else Path(expanduser(path))  # noqa: PTH111 - Path's raises for ~nobody
 
 
+def all_at_home(paths: list[Path] | None) -> list[Path] | None:
+    """The paths of an option that may be repeated, with ~ as the home folder."""
+    return None if paths is None else [Path(expanduser(path)) for path in paths]  # noqa: PTH111
+
+
 ConfigFile = Annotated[
     Path | None,
     typer.Option(

@@ -1,10 +1,11 @@
-"""What `nmt evaluate` scores: translations from a file, or a model's, with their references."""
+"""What `nmt evaluate` scores: translations from files, or a model's, with their references."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt import __version__
+from nmt.commands.evaluation_files import EvaluationFiles
 from nmt.commands.known_sentences import doubt_about, lines_trained_on, public_name
 from nmt.commands.streams import input_lines, is_watched, say, warn
 from nmt.errors import DataError, counted, print_nothing
@@ -12,69 +13,141 @@ from nmt.run_dir import RunDir
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.evaluate.evaluation import Evaluation
+    from nmt.evaluate.evaluation import Asked, Evaluation
+    from nmt.evaluate.systems import SystemsEvaluation
     from nmt.exchange.engines import Computing
 
 
 @dataclass(frozen=True)
 class Submission:
-    """Translations, line for line with each of their references and, where they are known, their sources."""
+    """Systems' translations, line for line with each of their references and, where they are known, their sources."""
 
-    hypotheses: list[str]
+    systems: dict[str, list[str]]
     references: list[list[str]]
     sources: list[str] | None
     about: dict[str, Any]  # what reports say of it
+    about_systems: dict[str, dict[str, Any]]  # and of each system, where there are several
+    asked: "Asked"
     doubts: tuple[str, ...] = ()  # what makes its scores doubtful beside the text itself
 
-    def evaluate(self, baseline: list[str] | None, metrics: list[str]) -> "Evaluation":
-        """Score it, and compare it with a baseline's translations if they are given."""
-        from nmt.evaluate import evaluation
+    @property
+    def hypotheses(self) -> list[str]:
+        """The translations of the one system, or the first one."""
+        return next(iter(self.systems.values()))
 
-        result = evaluation.evaluate(
-            self.hypotheses, self.references, baseline, metrics, self.about, self.sources
-        )
+    def evaluate(
+        self, baseline: list[str] | None, metrics: list[str]
+    ) -> "Evaluation | SystemsEvaluation":
+        """Score it, and compare systems with each other, or one with a baseline's translations if they are given."""
+        result = self._evaluated(baseline, metrics)
         return replace(result, warnings=[*self.doubts, *result.warnings])
 
+    def _evaluated(
+        self, baseline: list[str] | None, metrics: list[str]
+    ) -> "Evaluation | SystemsEvaluation":
+        from nmt.evaluate import evaluation, systems
 
-def from_file(hyp: Path, src: Path | None, ref: Path) -> Submission:
-    """Translations from a file. Raises DataError for unequal sources."""
-    hypotheses = list(input_lines(hyp))
-    references = list(input_lines(ref))
+        if len(self.systems) > 1:
+            return systems.evaluate_systems(
+                self.systems,
+                self.references,
+                metrics,
+                self.about,
+                self.about_systems,
+                self.sources,
+                self.asked,
+            )
+        return evaluation.evaluate(
+            self.hypotheses,
+            self.references,
+            baseline,
+            metrics,
+            self.about,
+            self.sources,
+            self.asked,
+        )
+
+    def sentence_table(self, result: "Evaluation | SystemsEvaluation") -> str:
+        """The scores of every sentence."""
+        from nmt.evaluate import sentences
+
+        places = {name: place for place, name in enumerate(self.systems, start=-len(self.systems))}
+        return sentences.sentence_table(places, result.measured, self.asked.groups)
+
+
+def of(
+    settings: "Config",
+    run: RunDir | None,
+    files: EvaluationFiles,
+    computing: "Computing",
+    quiet: bool,
+) -> Submission:
+    """The translations of a run, or without one from files. Raises as those do."""
+    if run is None:
+        return from_files(files)
+    return from_model(settings, run, files, computing, quiet)
+
+
+def from_files(files: EvaluationFiles) -> Submission:
+    """Translations from files. Raises DataError for unequal sources, labels or scores."""
+    systems = {name: list(input_lines(path)) for name, path in files.hypotheses.items()}
+    references = [list(input_lines(path)) for path in files.references]
+    first_path, first = next(iter(files.hypotheses.values())), next(iter(systems.values()))
+    if len(systems) + len(references) > 2:
+        _refuse_other_lengths(files, systems, references)
     sources = None
-    if src is not None:
-        sources = list(input_lines(src))
-        _refuse_unequal(src, sources, hyp, hypotheses)
-    about = {
-        "nmt": __version__,
-        "hypothesis": str(hyp),
-        "reference": str(ref),
-        "public_test": public_name(sources, references),
-        "lines": len(hypotheses),
-    }
-    return Submission(hypotheses, [references], sources, about)
+    if files.src is not None:
+        sources = list(input_lines(files.src))
+        _refuse_unequal(files.src, sources, first_path, first)
+    about: dict[str, Any] = {"nmt": __version__}
+    if len(systems) == 1:
+        about["hypothesis"] = str(first_path)
+    about["reference"] = _names(files.references)
+    about["public_test"] = public_name(sources, references[0])
+    about["lines"] = len(first)
+    about_systems = {name: {"hypothesis": str(path)} for name, path in files.hypotheses.items()}
+    asked = files.asked(list(systems), len(first))
+    return Submission(systems, references, sources, about, about_systems, asked)
+
+
+def _refuse_other_lengths(
+    files: EvaluationFiles, systems: dict[str, list[str]], references: list[list[str]]
+) -> None:
+    """Raise DataError naming the first file with another number of lines than the first reference."""
+    texts = list(zip(files.references, references, strict=True))
+    texts += zip(files.hypotheses.values(), systems.values(), strict=True)
+    first_path, first = texts[0]
+    for path, lines in texts[1:]:
+        _refuse_unequal(path, lines, first_path, first)
+
+
+def _names(paths: list[Path]) -> str | list[str]:
+    """One file by its name, several in a list."""
+    return str(paths[0]) if len(paths) == 1 else [str(path) for path in paths]
 
 
 def from_model(
     settings: "Config",
     run: RunDir,
-    src: Path | None,
-    ref: Path | None,
+    files: EvaluationFiles,
     computing: "Computing",
     quiet: bool,
 ) -> Submission:
-    """A trained model's translations of `src`, or of the run's test split; `say` is told which model it is.
+    """A trained model's translations of `files.src`, or of the run's test split; `say` is told which model it is.
 
     Raises DataError for empty or unequal files.
     """
-    source = src or run.text("test", settings.src.language)
-    reference = ref or run.text("test", settings.tgt.language)
+    source = files.src or run.text("test", settings.src.language)
+    references = files.references or [run.text("test", settings.tgt.language)]
     sources = list(input_lines(source))
-    references = list(input_lines(reference))
+    texts = [list(input_lines(path)) for path in references]
     if not sources:
         raise DataError(f"{source}: has no sentences; give others with --src and --ref")
-    _refuse_unequal(source, sources, reference, references)
-
-    trained_on = lines_trained_on(settings, run, sources, references)
+    for path, lines in zip(references, texts, strict=True):
+        _refuse_unequal(source, sources, path, lines)
+    name = run.path.resolve().name
+    asked = files.asked([name], len(sources))
+    trained_on = lines_trained_on(settings, run, sources, texts[0])
     doubts = (doubt_about(trained_on, len(sources)),) if trained_on else ()
 
     from nmt.exchange.engines import open_translator
@@ -92,12 +165,12 @@ def from_model(
         "engine": translator.engine.name,
         "search": settings.search.model_dump(mode="json"),
         "source": str(source),
-        "reference": str(reference),
-        "public_test": public_name(sources, references),
+        "reference": _names(references),
+        "public_test": public_name(sources, texts[0]),
         "lines_in_train": None if trained_on is None else len(trained_on),
         "lines": len(sources),
     }
-    return Submission(hypotheses, [references], sources, about, doubts)
+    return Submission({name: hypotheses}, texts, sources, about, {}, asked, doubts)
 
 
 def _about_checkpoint(folder: Path | None) -> dict[str, Any]:

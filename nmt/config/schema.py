@@ -333,14 +333,15 @@ class SearchConfig(Section):
         return self.beam_size if self.effective_method == "beam" else 1
 
 
+MetricName = Literal[
+    "bleu", "bleu_width", "bleu_flores101", "bleu_flores200", "chrf", "chrf++", "ter"
+]
+
+
 class EvaluateConfig(Section):
     """What `nmt evaluate` measures, and where it appends a line each time."""
 
-    metrics: tuple[Literal["bleu", "bleu_width", "chrf", "ter"], ...] = (
-        "bleu",
-        "bleu_width",
-        "chrf",
-    )
+    metrics: tuple[MetricName, ...] = ("bleu", "bleu_width", "chrf")
     history: FilePath | None = None
 
 

@@ -1,7 +1,7 @@
 """Is a system good enough? Scores are held to bars, and to a baseline."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from nmt.errors import ConfigError, GateError
 from nmt.evaluate.measurement import Score
@@ -9,8 +9,11 @@ from nmt.evaluate.metrics import LOWER_IS_BETTER, new_metric
 from nmt.evaluate.significance import Comparison
 
 
-def parse_floors(texts: Iterable[str]) -> dict[str, float]:
-    """Read `METRIC=X` strings such as "bleu=20". Raises ConfigError naming the string and the fix."""
+def parse_floors(texts: Iterable[str], segment_scores: Collection[str] = ()) -> dict[str, float]:
+    """Read `METRIC=X` strings such as "bleu=20", of metrics or of segment scores that are given.
+
+    Raises ConfigError naming the string and the fix.
+    """
     floors: dict[str, float] = {}
     for text in texts:
         before, equals, after = text.partition("=")
@@ -18,7 +21,8 @@ def parse_floors(texts: Iterable[str]) -> dict[str, float]:
         number = after.strip()
         if not equals:
             raise ConfigError(f"{text!r} is not a bar; write METRIC=X, such as bleu=20")
-        new_metric(name)  # raises for an unknown one
+        if name not in segment_scores:
+            new_metric(name)  # raises for an unknown one
         if name in floors:
             raise ConfigError(f"{text!r}: {name} already has the bar {floors[name]:g}; give one")
         try:
@@ -34,13 +38,40 @@ def parse_floors(texts: Iterable[str]) -> dict[str, float]:
 
 
 def check_gate(
-    scores: Sequence[Score], floors: Mapping[str, float], comparisons: Sequence[Comparison] = ()
+    scores: Sequence[Score],
+    floors: Mapping[str, float],
+    comparisons: Sequence[Comparison] = (),
+    lower_is_better: Collection[str] = LOWER_IS_BETTER,
 ) -> None:
     """Hold scores to their bars, and `comparisons` to being not significantly worse than the baseline.
 
-    A bar is a floor, for TER a ceiling. Raises GateError, one line with everything that does not hold;
-    ConfigError for a bar on a metric that was not measured.
+    A bar is a floor; a ceiling for TER and whatever else is in `lower_is_better`. Raises GateError, one line with
+    everything that does not hold; ConfigError for a bar on a metric that was not measured.
     """
+    failures = _failures(scores, floors, lower_is_better)
+    for comparison in comparisons:
+        if comparison.is_worse and comparison.is_significant:
+            failures.append(_describe_loss(comparison))
+    if failures:
+        raise GateError("; ".join(failures))
+
+
+def check_gate_of_systems(
+    scores: Mapping[str, Sequence[Score]],
+    floors: Mapping[str, float],
+    lower_is_better: Collection[str],
+) -> None:
+    """Hold each system, name → scores, to the same bars. Raises as `check_gate`."""
+    failures = []
+    for name, of_system in scores.items():
+        failures += [f"{name}: {each}" for each in _failures(of_system, floors, lower_is_better)]
+    if failures:
+        raise GateError("; ".join(failures))
+
+
+def _failures(
+    scores: Sequence[Score], floors: Mapping[str, float], lower_is_better: Collection[str]
+) -> list[str]:
     measured = {score.metric: score.value for score in scores}
     failures: list[str] = []
     for name, bar in floors.items():
@@ -49,15 +80,11 @@ def check_gate(
                 f"{name} has the bar {bar:g} but was not measured; add it to evaluate.metrics"
             )
         value = measured[name]
-        if name in LOWER_IS_BETTER and value > bar:
+        if name in lower_is_better and value > bar:
             failures.append(f"{name} {value:.4f} is over {bar:g}")
-        if name not in LOWER_IS_BETTER and value < bar:
+        if name not in lower_is_better and value < bar:
             failures.append(f"{name} {value:.4f} is under {bar:g}")
-    for comparison in comparisons:
-        if comparison.is_worse and comparison.is_significant:
-            failures.append(_describe_loss(comparison))
-    if failures:
-        raise GateError("; ".join(failures))
+    return failures
 
 
 def _describe_loss(comparison: Comparison) -> str:

@@ -34,6 +34,8 @@ from nmt.evaluate.resampling import (
 )
 
 Test = Literal["bootstrap", "randomisation"]
+_PLACES = 7  # of sums that are not whole; what summing in another order changes lies far below
+
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 
@@ -56,14 +58,14 @@ class Score:
 class Scale:
     """What turns sufficient statistics into scores, and what the scores mean.
 
-    `score` takes the statistics of each line, as a list of lists; `resampled` a row of sums [C] in float32, in which
-    sacrebleu bootstraps; `rows` many rows of sums [R, C] at once; `sentence` the statistics of one line.
+    `score` takes the statistics of each line, as a list of lists; `sentence` those of one line. `rows` takes sums
+    [R, C]; `resampled` the same as sacrebleu bootstraps: its numbers have the precision of float32.
     """
 
     score: Callable[[list[list[float]]], float]
-    resampled: Callable[[Floats], float]
-    rows: Callable[[Statistics], Statistics]
     sentence: Callable[[list[float]], float]
+    rows: Callable[[Statistics], Statistics]
+    resampled: Callable[[Statistics], Floats]
     lowest: float
     highest: float
     lower_is_better: bool
@@ -85,8 +87,7 @@ class Measurement:
 
     def resampled(self) -> list[Floats]:
         """The scores of each system on 1000 test sets that are drawn from this one: [R] each."""
-        sums = bootstrap_sums(self.statistics).astype(np.float32)
-        return [np.array([self.scale.resampled(row) for row in rows]) for rows in sums]
+        return [self.scale.resampled(sums) for sums in bootstrap_sums(self.statistics)]
 
     def scores(self) -> list[Score]:
         """The score of each system with its interval."""
@@ -121,8 +122,8 @@ class Measurement:
     def signed(self, test: Test) -> str:
         """The signature of scores and p-values by a test, as sacrebleu writes it."""
         chance = {"bootstrap": f"bs:{RESAMPLES}", "randomisation": f"ar:{TRIALS}"}[test]
-        references, _, rest = self.signature.partition("|")
-        return "|".join([references, chance, f"seed:{seed()}".lower(), rest])
+        first, *rest = self.signature.split("|")
+        return "|".join([first, chance, f"seed:{seed()}".lower(), *rest])
 
     def _within_range(self, value: float) -> float:
         return min(self.scale.highest, max(self.scale.lowest, float(value)))
@@ -163,13 +164,18 @@ def _scale(name: str, metric: Metric) -> Scale:
     is_better_low = name in LOWER_IS_BETTER
     return Scale(
         score=lambda lines: metric._aggregate_and_compute(lines).score,
-        resampled=lambda row: metric._compute_score_from_stats(row).score,  # type: ignore[arg-type]  # takes arrays
-        rows=formula_of(metric),
         sentence=lambda row: of_a_sentence._compute_score_from_stats(row).score,
+        rows=formula_of(metric),
+        resampled=lambda sums: _as_sacrebleu_bootstraps(metric, sums),
         lowest=0.0,
         highest=math.inf if is_better_low else 100.0,
         lower_is_better=is_better_low,
     )
+
+
+def _as_sacrebleu_bootstraps(metric: Metric, sums: Statistics) -> Floats:
+    rows: Any = sums.astype(np.float32)
+    return np.array([metric._compute_score_from_stats(row).score for row in rows])
 
 
 def _bootstrap_p_values(measured: Measurement) -> Statistics:
@@ -188,14 +194,18 @@ def _bootstrap_p_values(measured: Measurement) -> Statistics:
 
 
 def _randomisation_p_values(measured: Measurement) -> Statistics:
-    """Approximate randomisation (Riezler and Maxwell, 2005), as `sacrebleu --paired-ar`: outputs swapped by coin."""
-    totals = measured.statistics.sum(axis=1)  # [S, C]
-    kept = kept_sums(measured.statistics)  # [S, R, C]
+    """Approximate randomisation (Riezler and Maxwell, 2005), as `sacrebleu --paired-ar`: outputs swapped by coin.
+
+    Where sums are not whole (TER's against three references, people's ratings) they are rounded, so that trials which
+    equal the real difference do so exactly; in sacrebleu the last bit then decides whether they are larger.
+    """
+    totals = measured.statistics.sum(axis=1).round(_PLACES)  # [S, C]
+    kept = kept_sums(measured.statistics).round(_PLACES)  # [S, R, C]
     systems = len(totals)
     p_values = np.ones((systems, systems))
     for first, second in combinations(range(systems), 2):
-        swapped = totals[second] - kept[second] + kept[first]
-        rest = totals[first] + totals[second] - swapped
+        swapped = (totals[second] - kept[second] + kept[first]).round(_PLACES)
+        rest = (totals[first] + totals[second] - swapped).round(_PLACES)
         # The real systems stand in the first row, so that an equal difference is exactly equal.
         one = measured.scale.rows(np.vstack([totals[first], swapped]))
         other = measured.scale.rows(np.vstack([totals[second], rest]))

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from nmt.errors import ConfigError
+
 Statistics = np.ndarray[Any, np.dtype[np.float64]]
 
 RESAMPLES = 1000  # as many as `sacrebleu --confidence` and `--paired-bs` draw
@@ -19,9 +21,16 @@ _WORD = 32  # numpy cuts 32 booleans from one random number, so a part ends wher
 
 
 def seed() -> int | None:
-    """Sacrebleu's seed: $SACREBLEU_SEED, or 12345; None, for chance, if it says "none"."""
+    """Sacrebleu's seed: $SACREBLEU_SEED, or 12345; None, for chance, if it says "none".
+
+    Raises ConfigError for anything else that is no number.
+    """
     text = os.environ.get("SACREBLEU_SEED", "12345")
-    return None if text.lower() == "none" else int(text)
+    if text.lower() == "none":
+        return None
+    if not text.isdecimal():
+        raise ConfigError(f"$SACREBLEU_SEED is {text!r}; give a whole number, or none for chance")
+    return int(text)
 
 
 def bootstrap_sums(statistics: Statistics, trials: int = RESAMPLES) -> Statistics:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 
 from nmt.errors import DataError
 from nmt.evaluate.measurement import Measurement, Test, measure
@@ -54,13 +55,18 @@ def compare(
     Raises DataError if the counts differ or nothing is given, ConfigError for an unknown metric.
     """
     check_counts(hypotheses, references)
+    check_baseline(baseline, hypotheses)
+    systems = {"baseline": baseline, "system": hypotheses}
+    return [comparison(measure(name, systems, references), test) for name in metrics]
+
+
+def check_baseline(baseline: Lines, hypotheses: Lines) -> None:
+    """Raise DataError unless the baseline has as many lines."""
     if len(baseline) != len(hypotheses):
         raise DataError(
             f"{count_of_lines(baseline)} of baseline but {len(hypotheses):,} of reference; "
             "give the baseline's translation of the same test set"
         )
-    systems = {"baseline": baseline, "system": hypotheses}
-    return [comparison(measure(name, systems, references), test) for name in metrics]
 
 
 def comparison(measured: Measurement, test: Test) -> Comparison:
@@ -74,3 +80,30 @@ def comparison(measured: Measurement, test: Test) -> Comparison:
         p_value=float(measured.p_values(test)[0, 1]),
         signature=measured.signed(test),
     )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems by one metric; `difference` is the first one's score less the second one's."""
+
+    first: str
+    second: str
+    difference: float
+    p_value: float
+
+    @property
+    def is_significant(self) -> bool:
+        """As of a Comparison."""
+        return self.p_value < SIGNIFICANT
+
+
+def pairs(measured: Measurement, test: Test = "bootstrap") -> list[Pair]:
+    """Each pair of systems once, in the order in which they were measured."""
+    values = measured.values()
+    p_values = measured.p_values(test)
+    found = []
+    for one, other in combinations(range(len(values)), 2):
+        difference = values[one] - values[other]
+        names = measured.systems[one], measured.systems[other]
+        found.append(Pair(*names, difference, float(p_values[one, other])))
+    return found

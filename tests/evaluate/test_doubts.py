@@ -63,3 +63,12 @@ def test_a_doubtful_hypothesis_gives_one_warning(hypotheses: list[str], warning:
 
 def test_a_sound_hypothesis_gives_no_warning() -> None:
     assert check_hypotheses(HYPOTHESES, [REFERENCES]) == []
+
+
+def test_several_references_are_doubted_together() -> None:
+    blank = ["" for _ in REFERENCES]
+    assert check_hypotheses(HYPOTHESES, [blank, REFERENCES]) == []
+    [found] = check_hypotheses(REFERENCES, [HYPOTHESES, REFERENCES])
+    assert "are the same text" in found
+    with pytest.raises(DataError, match="10 lines of hypothesis but 9 lines of reference 2"):
+        check_hypotheses(HYPOTHESES, [REFERENCES, REFERENCES[:9]])

@@ -40,3 +40,9 @@ def test_a_rate_is_the_percentage_of_lines_with_the_fault(
 def test_a_line_with_a_fault_twice_counts_once() -> None:
     (translation, _) = rate("number missing", fault_rates(["有。"], [["有2和3。"]], ["2 and 3."]))
     assert translation == 100
+
+
+def test_several_references_are_averaged() -> None:
+    faulty = ["你好.", "他有2只猫.", "谢谢。", "我喝茶。"]
+    found = rate(PUNCTUATION, fault_rates(REFERENCES, [REFERENCES, faulty], SOURCES))
+    assert found == (0, 25)

@@ -1,7 +1,7 @@
 import pytest
 
 from nmt.errors import ConfigError, GateError
-from nmt.evaluate.gate import check_gate, parse_floors
+from nmt.evaluate.gate import check_gate, check_gate_of_systems, parse_floors
 from nmt.evaluate.measurement import Score
 from nmt.evaluate.significance import Comparison
 
@@ -55,3 +55,19 @@ def test_a_rise_of_ter_is_a_loss() -> None:
 def test_a_bar_on_a_metric_that_was_not_measured_is_a_mistake() -> None:
     with pytest.raises(ConfigError, match="ter has the bar 60 but was not measured"):
         check_gate(scored(bleu=20), {"ter": 60})
+
+
+def test_segment_scores_have_bars_too() -> None:
+    floors = parse_floors(["comet=0.8", "metricx=3"], ["comet", "metricx"])
+    lower = {"ter", "metricx"}
+    check_gate(scored(comet=0.8, metricx=2.5), floors, (), lower)
+    with pytest.raises(GateError, match=r"^metricx 3\.5000 is over 3$"):
+        check_gate(scored(comet=0.9, metricx=3.5), floors, (), lower)
+
+
+def test_every_system_is_held_to_the_bars() -> None:
+    systems = {"good": scored(bleu=30), "bad": scored(bleu=10), "worse": scored(bleu=9)}
+    check_gate_of_systems(systems, {"bleu": 9}, ())
+    with pytest.raises(GateError) as caught:
+        check_gate_of_systems(systems, {"bleu": 20}, ())
+    assert str(caught.value) == "bad: bleu 10.0000 is under 20; worse: bleu 9.0000 is under 20"
