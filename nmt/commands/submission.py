@@ -39,12 +39,6 @@ class Submission:
         self, baseline: list[str] | None, metrics: list[str]
     ) -> "Evaluation | SystemsEvaluation":
         """Score it, and compare systems with each other, or one with a baseline's translations if they are given."""
-        result = self._evaluated(baseline, metrics)
-        return replace(result, warnings=[*self.doubts, *result.warnings])
-
-    def _evaluated(
-        self, baseline: list[str] | None, metrics: list[str]
-    ) -> "Evaluation | SystemsEvaluation":
         from nmt.evaluate import evaluation, systems
 
         if len(self.systems) > 1:
@@ -57,7 +51,7 @@ class Submission:
                 self.sources,
                 self.asked,
             )
-        return evaluation.evaluate(
+        result = evaluation.evaluate(
             self.hypotheses,
             self.references,
             baseline,
@@ -66,6 +60,7 @@ class Submission:
             self.sources,
             self.asked,
         )
+        return replace(result, warnings=[*self.doubts, *result.warnings])
 
     def sentence_table(self, result: "Evaluation | SystemsEvaluation") -> str:
         """The scores of every sentence."""
