@@ -1,7 +1,6 @@
 """nmt report: how a training went, and how good systems are, on one page."""
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,19 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.commands import options
+from nmt.commands.evaluation_files import EvaluationFiles
 from nmt.commands.output_file import refuse_output
 from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, say, warn
 from nmt.commands.trained_run import find_run
-from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
+from nmt.errors import ConfigError, Say, counted, print_nothing
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
     from nmt.report.attention import Looked
+    from nmt.report.figures import Figures
     from nmt.report.lines import TestSet
     from nmt.run_dir import RunDir
     from nmt.text.side import Side
 
-_MOST_SYSTEMS = 10
 _MOST_RUNS = 10
 
 Models = Annotated[
@@ -46,6 +46,17 @@ References = Annotated[
 Hypotheses = Annotated[
     list[str] | None,
     typer.Option("--hyp", metavar="[NAME=]FILE", help="A system's translations; up to ten times."),
+]
+SegmentScores = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=FILE",
+        help="Scores that others gave each line, such as COMET's; a column a system; repeatable.",
+    ),
+]
+LowerIsBetter = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Of these segment scores less is better; repeatable."),
 ]
 Metrics = Annotated[
     list[str] | None,
@@ -89,6 +100,8 @@ def report(
     ref: References = None,
     hyp: Hypotheses = None,
     metric: Metrics = None,
+    segment_scores: SegmentScores = None,
+    lower_is_better: LowerIsBetter = None,
     history: History = None,
     attention: Attention = 3,
     output: Output = None,
@@ -97,12 +110,12 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Show a training, or systems beside each other, on a page."""
-    references = [options.at_home(path) or path for path in ref or []]
-    systems = _named(hyp or [])
-    _refuse_incomplete(systems, references, src, metric, output, as_json)
-    files = [*systems.values(), *references, *(path for path in (src, history) if path)]
-    refuse_unreadable(*files)
-    refuse_output(output, overwrite, inputs=files)
+    files = EvaluationFiles.of(src, ref, hyp, None, None, segment_scores, lower_is_better, None)
+    _refuse_incomplete(files, metric, output, as_json)
+    files.refuse()
+    refuse_unreadable(history)
+    read = [*files.read(), *([history] if history else [])]
+    refuse_output(output, overwrite, inputs=read)
 
     from nmt.report.figures import figures, figures_of_runs, figures_of_systems
     from nmt.report.plots import refuse_without_matplotlib
@@ -110,12 +123,11 @@ def report(
     if output is not None:
         refuse_without_matplotlib()
     tell = print_nothing if quiet else say
-    runs = _runs(model or [], bool(systems))
+    runs = _runs(model or [], bool(files.hypotheses))
     metrics = _metrics(metric or [])
-    test_set = _test_set(systems, references, src)
     of_systems = None
-    if test_set is not None:
-        of_systems = figures_of_systems(test_set, metrics, _side(runs), tell)
+    if files.hypotheses:
+        of_systems = figures_of_systems(_test_set(files), metrics, _side(runs), tell)
     languages = (runs[0][0].src.language, runs[0][0].tgt.language) if runs else ("en", "zh")
     made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
     of_runs = figures_of_runs(runs, history)
@@ -125,49 +137,33 @@ def report(
     if as_json:
         put(json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n")
     if output is not None:
-        from nmt.files import write_text
-        from nmt.report.page import page_of
+        _write(found, output, tell)
 
-        tell("nmt: drawing")
-        write_text(output, page_of(found))
-        tell(f"nmt: {output}: {output.stat().st_size / 1e6:,.1f} MB")
+
+def _write(found: "Figures", output: Path, tell: Say) -> None:
+    from nmt.files import write_text
+    from nmt.report.page import page_of
+
+    tell("nmt: drawing")
+    write_text(output, page_of(found))
+    tell(f"nmt: {output}: {output.stat().st_size / 1e6:,.1f} MB")
 
 
 # --- what is asked for ---
 
 
-def _named(texts: list[str]) -> dict[str, Path]:
-    """Systems by name: `NAME=FILE`, or `FILE`, which is named by itself. Raises ConfigError for a name given twice."""
-    systems: dict[str, Path] = {}
-    for text in texts:
-        name, equals, file = text.partition("=")
-        if not equals or Path(text).exists():
-            name, file = Path(text).name, text
-        if not name.strip() or not file:
-            raise ConfigError(f"--hyp {text}: give FILE or NAME=FILE, such as ours=output.zh")
-        if name in systems:
-            fix = f"give one of them another name, such as --hyp {name}-2={file}"
-            raise ConfigError(f"--hyp {text}: there already is a system {name}; {fix}")
-        systems[name] = options.at_home(Path(file)) or Path(file)
-    if len(systems) > _MOST_SYSTEMS:
-        raise ConfigError(
-            f"--hyp: {len(systems)} systems, but a page shows {_MOST_SYSTEMS} at most"
-        )
-    return systems
-
-
 def _refuse_incomplete(
-    systems: dict[str, Path],
-    references: list[Path],
-    src: Path | None,
-    metrics: list[str] | None,
-    output: Path | None,
-    as_json: bool,
+    files: EvaluationFiles, metrics: list[str] | None, output: Path | None, as_json: bool
 ) -> None:
-    if systems and not references:
-        raise ConfigError("--hyp needs --ref FILE, the reference translations")
-    for option, is_given in {"--ref": references, "--src": src, "--metric": metrics}.items():
-        if is_given and not systems:
+    """Raise ConfigError for what goes with translations where there are none, or a page that goes nowhere."""
+    alone = {
+        "--ref": files.references,
+        "--src": files.src,
+        "--metric": metrics,
+        "--segment-scores": files.segment_scores,
+    }
+    for option, is_given in alone.items():
+        if is_given and not files.hypotheses:
             raise ConfigError(f"{option} goes with --hyp NAME=FILE, the translations to compare")
     if output is None and not as_json:
         raise ConfigError("give --output FILE for a page, or --json for its figures")
@@ -197,34 +193,17 @@ def _metrics(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names)) or list(EvaluateConfig().metrics)
 
 
-def _test_set(
-    systems: dict[str, Path], references: list[Path], src: Path | None
-) -> "TestSet | None":
+def _test_set(files: EvaluationFiles) -> "TestSet":
     """The texts to compare. Raises DataError where they are not line for line."""
-    if not systems:
-        return None
+    from nmt.commands import submission
     from nmt.evaluate.doubts import check_hypotheses
     from nmt.report.lines import TestSet
 
-    texts = [list(input_lines(path)) for path in references]
-    sources = None if src is None else list(input_lines(src))
-    outputs: dict[str, Sequence[str]] = {
-        name: list(input_lines(path)) for name, path in systems.items()
-    }
-    others = {**systems, **({} if src is None else {"the source": src})}
-    lines = {**outputs, **({} if sources is None else {"the source": sources})}
-    for path, reference in zip(references[1:], texts[1:], strict=True):
-        others[str(path)], lines[str(path)] = path, reference
-    for name, path in others.items():
-        if len(lines[name]) != len(texts[0]):
-            message = (
-                f"{path} has {counted(len(lines[name]), 'line')}, {references[0]} {len(texts[0]):,}"
-            )
-            raise DataError(f"{message}; give line-aligned files")
-    for name, output in outputs.items():
-        for doubt in check_hypotheses(output, texts):
+    given = submission.from_files(files)
+    for name, output in given.systems.items():
+        for doubt in check_hypotheses(output, given.references):
             warn(f"{name}: {doubt}")
-    return TestSet(sources, texts, outputs)
+    return TestSet(given.sources, given.references, dict(given.systems), given.asked.segment_scores)
 
 
 def _side(runs: "list[tuple[Config, RunDir]]") -> "Side | None":

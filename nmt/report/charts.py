@@ -100,7 +100,7 @@ def distribution_chart(metric: str, distribution: Distribution, prefix: str) -> 
         present = [place for place, count in enumerate(counts) if count]
         whole = slice(max(0, present[0] - 1), present[-1] + 2)
         series.append(Series(number, middles[whole], counts[whole]))
-    return lines(series, f"resampled {metric}", metric, prefix)
+    return lines(series, f"resampled {metric}", "score", prefix)
 
 
 def quality_charts(quality: Quality) -> list[Chart]:

@@ -8,6 +8,7 @@ from typing import Any
 from nmt import __version__
 from nmt.config.schema import Config
 from nmt.errors import Say
+from nmt.evaluate.segment_scores import measure_segments
 from nmt.report.attention import Looked
 from nmt.report.lines import TestSet, look
 from nmt.report.quality import Quality, measured, quality_of
@@ -61,6 +62,7 @@ def figures_of_systems(
     if side is not None:
         counts = dict(zip(side.vocab.tokens, side.vocab.counts, strict=True))
     asked = [measurements[name] for name in metrics]
+    asked += map(measure_segments, test_set.segment_scores)
     say("nmt: comparing the systems")
     quality = quality_of(test_set, asked, facts, counts)
     return quality, sentences_of(test_set, measurements["chrf"], facts)

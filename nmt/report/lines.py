@@ -10,6 +10,7 @@ from functools import partial
 from nmt.checks.faults import faults
 from nmt.corpus.workers import map_chunks
 from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
+from nmt.evaluate.segment_scores import SegmentScores
 from nmt.text.scripts import is_traditional
 from nmt.text.side import Side
 from nmt.text.tokenizers import TOKENIZERS
@@ -27,6 +28,7 @@ class TestSet:
     sources: Sequence[str] | None
     references: Sequence[Sequence[str]]
     systems: dict[str, Sequence[str]]
+    segment_scores: Sequence[SegmentScores] = ()  # what others gave each line
 
     def __len__(self) -> int:
         return len(self.references[0])

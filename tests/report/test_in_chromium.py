@@ -36,7 +36,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = [option for run in runs for option in ("--model", run.path)]
     systems = [
         f"ours={ours}",
-        f"<script>alert(1)</script>={half}",
+        f"<script>alert(1)<b>={half}",
         f'"><img onerror>={ref}',
     ]
     options += [option for system in systems for option in ("--hyp", system)]
