@@ -53,9 +53,9 @@ class EvaluationFiles:
 
     def read(self) -> list[Path]:
         """Every file that is read."""
-        alone = [path for path in (self.src, self.baseline, self.labels) if path is not None]
-        named = [*self.hypotheses.values(), *self.segment_scores.values()]
-        return [*alone, *self.references, *named]
+        optional = [self.src, *self.references, self.baseline, self.labels]
+        given = [path for path in optional if path is not None]
+        return [*self.hypotheses.values(), *given, *self.segment_scores.values()]
 
     def refuse(self) -> None:
         """Raise, before the work begins, for files that do not go together or cannot be read."""

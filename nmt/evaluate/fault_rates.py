@@ -1,6 +1,7 @@
 """What a reader would stumble over and no score sees: lines with such a fault, in percent of all."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nmt.checks.faults import KINDS, faults
@@ -28,18 +29,30 @@ def fault_rates(
 
     Of several references, each counts for its part.
     """
+    [rates] = fault_rates_of_systems([hypotheses], references, sources)
+    return rates
+
+
+def fault_rates_of_systems(
+    systems: Sequence[Lines], references: References, sources: Lines | None
+) -> list[list[FaultRate]]:
+    """The same for each of several systems; the references are looked at once."""
     kinds = [PUNCTUATION, TRADITIONAL]
     if sources is not None:
         kinds.extend(KINDS)
-    ours = _lines_by_kind(hypotheses, sources)
     theirs: Counter[str] = Counter()
     for reference in references:
         theirs += _lines_by_kind(reference, sources)
-    lines = len(hypotheses)
-    return [
-        FaultRate(kind, 100 * ours[kind] / lines, 100 * theirs[kind] / (lines * len(references)))
-        for kind in kinds
-    ]
+    found = []
+    for hypotheses in systems:
+        ours = _lines_by_kind(hypotheses, sources)
+        lines = len(hypotheses)
+        rates = []
+        for kind in kinds:
+            of_reference = 100 * theirs[kind] / (lines * len(references))
+            rates.append(FaultRate(kind, 100 * ours[kind] / lines, of_reference))
+        found.append(rates)
+    return found
 
 
 def _lines_by_kind(lines: Lines, sources: Lines | None) -> Counter[str]:

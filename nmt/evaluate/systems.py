@@ -7,7 +7,7 @@ from typing import Any
 from nmt.errors import ConfigError, DataError
 from nmt.evaluate.doubts import check_hypotheses
 from nmt.evaluate.evaluation import About, Asked, Evaluation, figures_of
-from nmt.evaluate.fault_rates import fault_rates
+from nmt.evaluate.fault_rates import fault_rates_of_systems
 from nmt.evaluate.measurement import Measurement, Test, measure
 from nmt.evaluate.metrics import Lines, References
 from nmt.evaluate.significance import SIGNIFICANT, Pair, pairs
@@ -128,13 +128,14 @@ def evaluate_systems(
     warnings = [_doubts(name, lines, references) for name, lines in systems.items()]
     measured = [measure(metric, systems, references) for metric in metrics]
     figures = figures_of(measured, asked)
+    rates = fault_rates_of_systems(list(systems.values()), references, sources)
     evaluations = {}
-    for place, (name, lines) in enumerate(systems.items()):
+    for place, name in enumerate(systems):
         evaluations[name] = Evaluation(
             about=about_systems[name],
             scores=figures.scores(place),
             comparisons=[],
-            fault_rates=fault_rates(lines, references, sources),
+            fault_rates=rates[place],
             warnings=warnings[place],
             segment_scores=figures.segment_scores(place),
             groups=figures.groups(place),

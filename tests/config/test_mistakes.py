@@ -127,7 +127,7 @@ def field_of(name: str) -> Any:
         ("train.seed=99999999999999999999", "at least 0, and less than 2^63"),
         (
             "evaluate.metrics=[bleu, blue]",
-            "metrics.1='blue': must be bleu, bleu_width, chrf or ter",
+            "metrics.1='blue': must be bleu, bleu_width, bleu_flores101, bleu_flores200, chrf, chrf++ or ter",
         ),
         ("train={1: 2}", "unknown key 'train.1'"),
         ("src.tokenizer=" + "x" * 200, "x…: must be whitespace, plain"),
