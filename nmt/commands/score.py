@@ -207,7 +207,8 @@ class _Renderer:
             return self._as_json(found)
         if isinstance(found, Unscored):
             return "nan\n"
-        return f"{found.mean if self.per_token else found.log_prob:.4f}\n"
+        number = found.mean if self.per_token else found.log_prob
+        return f"{round(number, 4) + 0.0:.4f}\n"  # + 0.0: no -0.0000
 
     def _as_json(self, found: "Scored | Unscored") -> str:
         import json

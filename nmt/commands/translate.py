@@ -115,19 +115,15 @@ def translate(
     asked = options.with_options(overrides, "search", search)
     settings, run = find_run(model, config, asked)
     _refuse_several_as_text(output_format, settings.search.n_best)
-    if alignments:
-        engine = _engine_that_aligns(engine, output_format)
+    engine = _engine_that_aligns(engine, output_format) if alignments else engine
     from nmt.exchange.engines import Computing, open_translator
 
     computing = Computing(engine, device, precision)
     translator = open_translator(settings, run, computing, warn, print_nothing if quiet else say)
     render = Renderer(translator, output_format, alignments)
-    lines = input_lines(input_file, invalid)
-    text = Text(lines, None if is_standard(input_file) else input_file, quiet)
-    if output is None or is_standard(output):
-        _to_stdout(text, render)
-    else:
-        _to_file(text, render, output, resume, overwrite)
+    file = None if is_standard(input_file) else input_file
+    text = Text(input_lines(input_file, invalid), file, quiet)
+    _write(text, render, output, resume, overwrite)
 
 
 def _refuse_several_as_text(output_format: str, n_best: int) -> None:
@@ -204,6 +200,15 @@ class Text:
 
         watched = is_watched(self.quiet)
         return shown(windows, watched, done, lines_ahead(self.file) if watched else None)
+
+
+def _write(
+    text: Text, render: Renderer, output: Path | None, resume: bool, overwrite: bool
+) -> None:
+    if output is None or is_standard(output):
+        _to_stdout(text, render)
+    else:
+        _to_file(text, render, output, resume, overwrite)
 
 
 def _to_stdout(text: Text, render: Renderer) -> None:

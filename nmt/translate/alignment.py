@@ -110,9 +110,10 @@ def _aligned(decoder: Decoder, pairs: Sequence[_Encoded]) -> list[Alignment]:
 def likeliest(weights: Tensor) -> Tensor:
     """Which of a pair's attention [layers,H,T,S] shows best what stands for what: [T,S].
 
-    It is the mean of the last layer's heads, at the step that writes a token: see docs/scoring.md.
+    It is the mean of the heads of the last layer but one (Garg et al., 2019), at the step that writes a token: see
+    docs/scoring.md for what was measured.
     """
-    return weights[-1].mean(0)
+    return weights[max(0, len(weights) - 2)].mean(0)
 
 
 def _of_tokens(weights: Tensor, pair: _Encoded) -> Tensor:

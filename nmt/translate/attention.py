@@ -24,7 +24,8 @@ def cross_attention(
 
     `sources` and `targets` are ids without BOS or EOS, at most `max_length - 1` of them. Row t is the step that wrote
     target token t, the last row EOS; the last column is the source's EOS. Each row sums to 1. For the mean of a
-    layer's heads: `weights[layer].mean(0)`.
+    layer's heads: `weights[layer].mean(0)`. No other thread may compute with the model meanwhile: its attention would
+    be noted, too.
     """
     if not sources:
         return []

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 import unicodedata
 from hashlib import blake2b
 from pathlib import Path
@@ -94,6 +95,12 @@ def test_the_setting_knows_the_sets_that_are_shipped() -> None:
 
 def test_all_sets_together_take_half_a_megabyte() -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 500_000
+
+
+def test_the_package_takes_the_sets_along() -> None:
+    project = tomllib.loads((SCRIPT.parents[1] / "pyproject.toml").read_text("utf-8"))
+    [pattern] = project["tool"]["setuptools"]["package-data"]["nmt"]
+    assert len(list((SCRIPT.parents[1] / "nmt").glob(pattern))) == len(public_tests())
 
 
 @needs_real_data("news/newstest2019.en")

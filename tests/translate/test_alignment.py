@@ -27,6 +27,14 @@ def pair(source: str, text: str) -> Translation:
     return Translation(source, (Candidate(text, 0.0, 0.0),) if text else ())
 
 
+def some_model(src: Side, tgt: Side, layers: int = 2) -> Transformer:
+    torch.manual_seed(4)
+    config = ModelConfig(d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=layers)
+    model = Transformer(config, len(src.vocab), len(tgt.vocab))
+    initialise(model)
+    return model
+
+
 def words(alignment: Alignment, source: str, text: str) -> list[tuple[str, str]]:
     """The pairs as what they say."""
     found = []
@@ -59,12 +67,14 @@ def test_a_model_that_has_learned_to_count_links_each_digit_to_its_word(trained:
     assert right / links > 0.9
 
 
-def test_links_are_the_largest_weights_of_the_last_layer() -> None:
+@pytest.mark.parametrize(("layers", "layer"), [(1, 0), (2, 0), (3, 1)])
+def test_links_are_the_largest_weights_of_the_last_layer_but_one(layers: int, layer: int) -> None:
     source, text = "the cat sat on a mat", "天地玄黄。"
-    [found] = align(DECODER, [pair(source, text)])
+    model = some_model(ENGLISH, CHINESE, layers)
+    [found] = align(Decoder(model, ENGLISH, CHINESE, "fp32"), [pair(source, text)])
     assert found is not None
-    [weights] = cross_attention(DECODER.model, [ENGLISH.encode(source)], [CHINESE.encode(text)])
-    expected = weights[-1].mean(0)[:-1, :-1].argmax(1).tolist()
+    [weights] = cross_attention(model, [ENGLISH.encode(source)], [CHINESE.encode(text)])
+    expected = weights[layer].mean(0)[:-1, :-1].argmax(1).tolist()
     assert list(found.pairs) == [(source, target) for target, source in enumerate(expected)]
     assert found.pharaoh == " ".join(f"{source}-{target}" for target, source in enumerate(expected))
 
@@ -120,17 +130,9 @@ def test_a_pair_as_long_as_the_model_is_aligned() -> None:
     assert len(found.pairs) == 23
 
 
-def protecting_model(of: Side) -> Transformer:
-    torch.manual_seed(4)
-    config = ModelConfig(d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=2)
-    model = Transformer(config, len(of.vocab), len(of.vocab))
-    initialise(model)
-    return model
-
-
 def test_a_protected_span_is_linked_to_itself() -> None:
     here = side("zh", [*PROTECTING.vocab.tokens[4:], *"你"])
-    decoder = Decoder(protecting_model(here), here, here, "fp32")
+    decoder = Decoder(some_model(here, here), here, here, "fp32")
     source, text = "天 http://a.org/b 地{0}玄", "{0}黄宇http://a.org/b  荒。"
     [found] = align(decoder, [pair(source, text)])
     assert found is not None
