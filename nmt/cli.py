@@ -15,7 +15,10 @@ from nmt.commands.build_vocab import build_vocab
 from nmt.commands.evaluate import evaluate
 from nmt.commands.export import export
 from nmt.commands.import_model import import_model
+from nmt.commands.info import info
 from nmt.commands.prepare import prepare
+from nmt.commands.report import report
+from nmt.commands.score import score
 from nmt.commands.streams import LastingStream, flush, printable, put, say
 from nmt.commands.train import train
 from nmt.commands.translate import translate
@@ -76,6 +79,9 @@ app.command("train", cls=Command)(train)
 app.command("translate", cls=Command)(translate)
 app.command("typography", cls=Command)(typography)
 app.command("evaluate", cls=Command)(evaluate)
+app.command("info", cls=Command)(info)
+app.command("report", cls=Command)(report)
+app.command("score", cls=Command)(score)
 app.command("export", cls=Command)(export)
 app.command("import", cls=Command)(import_model)
 

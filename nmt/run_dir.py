@@ -48,6 +48,8 @@ class RunDir:
         # Clean text, and the same as ids.
         self.data = path / "data"
         self.stores = path / "store"
+        # The keys of the sentences of train, by which an evaluation knows them.
+        self.train_keys = self.data / "train.keys"
 
     @classmethod
     def at(cls, path: Path, named_by: str = "") -> Self:

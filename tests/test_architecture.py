@@ -24,6 +24,7 @@ LAYERS = (
     {"evaluate", "translate"},
     {"exchange"},
     {"train"},
+    {"report"},
     {"commands"},
     {"cli"},
     {"__main__"},
@@ -122,6 +123,8 @@ def test_only_the_command_line_prints(file: Path) -> None:
         "nmt.evaluate.evaluation",
         "nmt.evaluate.gate",
         "nmt.evaluate.history",
+        "nmt.report.facts",
+        "nmt.report.figures",
     ],
 )
 def test_torch_is_not_loaded_by(module: str) -> None:

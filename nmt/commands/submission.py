@@ -1,11 +1,12 @@
 """What `nmt evaluate` scores: translations from files, or a model's, with their references."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt import __version__
 from nmt.commands.evaluation_files import EvaluationFiles
+from nmt.commands.known_sentences import doubt_about, lines_trained_on, public_name
 from nmt.commands.streams import input_lines, is_watched, say, warn
 from nmt.errors import DataError, counted, print_nothing
 from nmt.run_dir import RunDir
@@ -27,6 +28,7 @@ class Submission:
     about: dict[str, Any]  # what reports say of it
     about_systems: dict[str, dict[str, Any]]  # and of each system, where there are several
     asked: "Asked"
+    doubts: tuple[str, ...] = ()  # what makes its scores doubtful beside the text itself
 
     @property
     def hypotheses(self) -> list[str]:
@@ -49,7 +51,7 @@ class Submission:
                 self.sources,
                 self.asked,
             )
-        return evaluation.evaluate(
+        result = evaluation.evaluate(
             self.hypotheses,
             self.references,
             baseline,
@@ -58,6 +60,7 @@ class Submission:
             self.sources,
             self.asked,
         )
+        return replace(result, warnings=[*self.doubts, *result.warnings])
 
     def sentence_table(self, result: "Evaluation | SystemsEvaluation") -> str:
         """The scores of every sentence."""
@@ -95,6 +98,7 @@ def from_files(files: EvaluationFiles) -> Submission:
     if len(systems) == 1:
         about["hypothesis"] = str(first_path)
     about["reference"] = _names(files.references)
+    about["public_test"] = public_name(sources, references[0])
     about["lines"] = len(first)
     about_systems = {name: {"hypothesis": str(path)} for name, path in files.hypotheses.items()}
     asked = files.asked(list(systems), len(first))
@@ -138,6 +142,8 @@ def from_model(
         _refuse_unequal(source, sources, path, lines)
     name = run.path.resolve().name
     asked = files.asked([name], len(sources))
+    trained_on = lines_trained_on(settings, run, sources, texts[0])
+    doubts = (doubt_about(trained_on, len(sources)),) if trained_on else ()
 
     from nmt.exchange.engines import open_translator
     from nmt.translate.windows import shown, windows
@@ -155,9 +161,11 @@ def from_model(
         "search": settings.search.model_dump(mode="json"),
         "source": str(source),
         "reference": _names(references),
+        "public_test": public_name(sources, texts[0]),
+        "lines_in_train": None if trained_on is None else len(trained_on),
         "lines": len(sources),
     }
-    return Submission({name: hypotheses}, texts, sources, about, {}, asked)
+    return Submission({name: hypotheses}, texts, sources, about, {}, asked, doubts)
 
 
 def _about_checkpoint(folder: Path | None) -> dict[str, Any]:

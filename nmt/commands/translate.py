@@ -32,11 +32,18 @@ from nmt.errors import ConfigError, Interrupted, counted, print_nothing
 
 if TYPE_CHECKING:
     from nmt.translate.resumable import ResumableOutput
+    from nmt.translate.translation import Translation
     from nmt.translate.translator import Translator
 
 OutputFormat = Annotated[
     Literal["text", "jsonl", "scores"],
     typer.Option("--format", metavar="[text|jsonl|scores]", help="What to write for each line."),
+]
+Alignments = Annotated[
+    bool,
+    typer.Option(
+        "--alignments", help="With --format jsonl: which words stand for which, by attention."
+    ),
 ]
 NBest = Annotated[
     str | None,
@@ -74,6 +81,7 @@ def translate(
     overrides: options.SearchOverrides = None,
     input_file: options.InputFile = None,
     output_format: OutputFormat = "text",
+    alignments: Alignments = False,
     beam_size: options.BeamSize = None,
     n_best: NBest = None,
     length_penalty: LengthPenalty = None,
@@ -107,17 +115,15 @@ def translate(
     asked = options.with_options(overrides, "search", search)
     settings, run = find_run(model, config, asked)
     _refuse_several_as_text(output_format, settings.search.n_best)
+    engine = _engine_that_aligns(engine, output_format) if alignments else engine
     from nmt.exchange.engines import Computing, open_translator
 
     computing = Computing(engine, device, precision)
     translator = open_translator(settings, run, computing, warn, print_nothing if quiet else say)
-    render = Renderer(translator, output_format)
-    lines = input_lines(input_file, invalid)
-    text = Text(lines, None if is_standard(input_file) else input_file, quiet)
-    if output is None or is_standard(output):
-        _to_stdout(text, render)
-    else:
-        _to_file(text, render, output, resume, overwrite)
+    render = Renderer(translator, output_format, alignments)
+    file = None if is_standard(input_file) else input_file
+    text = Text(input_lines(input_file, invalid), file, quiet)
+    _write(text, render, output, resume, overwrite)
 
 
 def _refuse_several_as_text(output_format: str, n_best: int) -> None:
@@ -126,12 +132,25 @@ def _refuse_several_as_text(output_format: str, n_best: int) -> None:
         raise ConfigError(f"{message}; text has one translation a line")
 
 
+def _engine_that_aligns(engine: options.Engine, output_format: str) -> options.Engine:
+    """The engine whose attention can be seen. Raises ConfigError if another one or another format is asked for."""
+    if output_format != "jsonl":
+        raise ConfigError("command line: --alignments needs --format jsonl")
+    if engine == "ctranslate2":
+        message = "CTranslate2 does not show where the model looks"
+        raise ConfigError(f"command line: --alignments needs --engine torch; {message}")
+    return "torch"
+
+
 class Renderer:
     """Lines of English to what is written for them, with warnings of faults."""
 
-    def __init__(self, translator: "Translator", output_format: str) -> None:
+    def __init__(
+        self, translator: "Translator", output_format: str, alignments: bool = False
+    ) -> None:
         self._translator = translator
         self._output_format = output_format
+        self._alignments = alignments
 
     def __call__(self, window: list[str], first_number: int) -> str:
         """What is written for these lines, the first of which has this number."""
@@ -141,11 +160,25 @@ class Renderer:
         for number, translation in enumerate(translations, first_number):
             for fault in translation.faults:
                 warn(f"line {number}: {printable(str(fault))}")
+        if self._alignments:
+            return self._with_alignments(translations, first_number)
         return written(self._output_format, translations, first_number)
+
+    def _with_alignments(self, translations: "list[Translation]", first_number: int) -> str:
+        from nmt.translate.alignment import align
+        from nmt.translate.decoder import Decoder
+        from nmt.translate.formats import as_aligned_json
+
+        engine = self._translator.engine
+        assert isinstance(engine, Decoder)  # noqa: S101 - `_engine_that_aligns` has chosen it
+        alignments = align(engine, translations)
+        numbers = range(first_number, first_number + len(translations))
+        return "".join(map(as_aligned_json, numbers, translations, alignments))
 
     def fingerprint(self) -> str:
         """A hash that is equal where the same lines are written for the same input."""
-        return f"{self._translator.fingerprint()} {self._output_format}"
+        form = f"{self._output_format}, aligned" if self._alignments else self._output_format
+        return f"{self._translator.fingerprint()} {form}"
 
 
 @dataclass(frozen=True)
@@ -167,6 +200,15 @@ class Text:
 
         watched = is_watched(self.quiet)
         return shown(windows, watched, done, lines_ahead(self.file) if watched else None)
+
+
+def _write(
+    text: Text, render: Renderer, output: Path | None, resume: bool, overwrite: bool
+) -> None:
+    if output is None or is_standard(output):
+        _to_stdout(text, render)
+    else:
+        _to_file(text, render, output, resume, overwrite)
 
 
 def _to_stdout(text: Text, render: Renderer) -> None:

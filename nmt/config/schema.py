@@ -51,7 +51,31 @@ DeviceName = Annotated[
 Token = Annotated[
     str, Field(pattern=r"^\S+$", max_length=100, description="a token, without white space")
 ]
+OneLine = Annotated[
+    str,
+    Field(
+        pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]+$", max_length=500, description="one line of text"
+    ),
+]
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
+# The public test sets whose sentences prepare knows: the files of nmt/corpus/public_tests.
+PublicTest = Literal[
+    "flores_dev",
+    "flores_devtest",
+    "newstest2017",
+    "newstest2018",
+    "newstest2019",
+    "newstest2020",
+    "ntrex_zhcn_wmt19src",
+    "tatoeba_challenge_hans",
+    "tico19",
+    "ud_pud",
+    "wmt21",
+    "wmt22",
+    "wmt23",
+    "wmt24",
+    "xquad_questions",
+]
 
 
 class Section(BaseModel):
@@ -69,6 +93,8 @@ class CorpusConfig(Section):
     tsv: FilePath | None = None
     jsonl: FilePath | None = None
     weight: Positive = 1
+    licence: OneLine | None = None
+    source: OneLine | None = None
 
     @model_validator(mode="after")
     def _one_format(self) -> Self:
@@ -76,6 +102,12 @@ class CorpusConfig(Section):
         if given not in ({"src", "tgt"}, {"tsv"}, {"jsonl"}):
             raise ValueError("give either both src and tgt, or tsv, or jsonl")
         return self
+
+
+# What a corpus says of itself changes nothing in what is made of it.
+STATEMENTS: dict[str, Any] = {"corpora": {"__all__": {"licence", "source"}}} | {
+    split: {"licence", "source"} for split in ("dev", "test")
+}
 
 
 class DataConfig(Section):
@@ -154,6 +186,8 @@ class PrepareConfig(Section):
     traditional: Literal["keep", "drop", "convert"] = "drop"
     filters: bool = True
     deduplicate: bool = True
+    public_tests: Literal["drop", "keep"] = "drop"
+    allowed_tests: tuple[PublicTest, ...] = ()
     typography: bool = True
     augment: AugmentConfig = AugmentConfig()
     dev_size: Count = 1000

@@ -20,6 +20,7 @@ from nmt.corpus.store import Ids, Int32, ParallelCorpus
 from nmt.text.vocab import BOS, EOS, PAD
 
 Indices = npt.NDArray[np.int64]  # of pairs
+Row = Ids | list[int]  # the ids of a sentence, without BOS and EOS
 
 # Batches have few shapes: each new one costs time and, on a CPU, memory for good (some 50 kernels of 100 kB).
 _ROW_STEP = 8  # the rows of larger batches are a multiple of it
@@ -147,7 +148,7 @@ def load_batch(corpus: ParallelCorpus, indices: Indices, widest: int) -> Batch:
     return collate(sources, targets, widest)
 
 
-def collate(sources: list[Ids], targets: list[Ids], widest: int = 0) -> Batch:
+def collate(sources: Sequence[Row], targets: Sequence[Row], widest: int = 0) -> Batch:
     """Put pairs of ids side by side; widths are rounded up, but not beyond `widest`."""
     src = pad(sources, _padded_width(sources, widest))  # [B,S]
     tgt_out = pad(targets, _padded_width(targets, widest))  # [B,T]
@@ -165,12 +166,12 @@ def _unpadded(tgt_out: Tensor) -> tuple[Tensor, int]:
     return F.pad(positions, (0, -tokens % _TOKEN_STEP)), tokens
 
 
-def _padded_width(rows: list[Ids], widest: int) -> int:
+def _padded_width(rows: Sequence[Row], widest: int) -> int:
     longest = max(map(len, rows)) + 1  # with EOS
     return min(int(_rounded(np.array(longest))), widest)
 
 
-def pad(rows: Sequence[Ids | list[int]], width: int = 0) -> Tensor:
+def pad(rows: Sequence[Row], width: int = 0) -> Tensor:
     """Rows of ids, EOS after each, PAD on the right, as int64 [B,S]: S is `width` or what the longest row needs."""
     longest = max(map(len, rows)) + 1  # with EOS
     padded = np.full((len(rows), max(width, longest)), PAD, np.int64)

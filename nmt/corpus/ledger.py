@@ -11,6 +11,7 @@ READ = "read"
 KEPT = "kept"  # in train
 REPAIRED = "mended"  # kept, with the typography of the target repaired
 OVERLAP = "in_dev_or_test"
+PUBLIC_TEST = "in_public_test"
 DUPLICATE = "duplicate"
 _NOT_DROPPED = (READ, KEPT, "test", "dev", REPAIRED)
 

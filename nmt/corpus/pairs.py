@@ -23,8 +23,13 @@ class SentencePair(NamedTuple):
 
 def read_pairs(src: Path, tgt: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
     """Give line n of `src` with line n of `tgt`. Raises DataError when one file ends before the other."""
-    src_lines = read_lines(src, most)
-    tgt_lines = read_lines(tgt, most)
+    return aligned(read_lines(src, most), read_lines(tgt, most), src, tgt)
+
+
+def aligned(
+    src_lines: Iterator[str], tgt_lines: Iterator[str], src: Path, tgt: Path
+) -> Iterator[SentencePair]:
+    """Give the lines of two files, whose names are for messages, as pairs; raises as `read_pairs` does."""
     for number, (source, target) in enumerate(zip_longest(src_lines, tgt_lines), 1):
         if source is None:
             raise _uneven(src, number - 1, tgt, number + _count(tgt_lines))
@@ -38,7 +43,12 @@ def read_tsv(path: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
 
     A blank line is an empty pair, as it is in two aligned files.
     """
-    for number, line in enumerate(read_lines(path, most), 1):
+    return columns_of(read_lines(path, most), path)
+
+
+def columns_of(lines: Iterator[str], path: Path) -> Iterator[SentencePair]:
+    """Give the first two columns of lines as pairs; `path` is the file's name in messages."""
+    for number, line in enumerate(lines, 1):
         columns = line.split("\t", 2)
         if not line.strip():
             columns = ["", ""]

@@ -7,26 +7,39 @@ staged pairs out to train, dev and test. Only a key of each pair is remembered: 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from nmt.config.schema import Config
+from nmt.config.schema import Config, PrepareConfig
 from nmt.corpus.augment import Joiner
 from nmt.corpus.clean import Cleaner, RawPair
-from nmt.corpus.clean_pair import CleanPair, from_line, head_of
+from nmt.corpus.clean_pair import CleanPair, Head, from_line, head_of
+from nmt.corpus.contamination import Contamination
 from nmt.corpus.held_out import HeldOut, HeldOutDraw
-from nmt.corpus.ledger import DUPLICATE, KEPT, OVERLAP, READ, REPAIRED, Ledger, ledger_line
+from nmt.corpus.ledger import (
+    DUPLICATE,
+    KEPT,
+    OVERLAP,
+    PUBLIC_TEST,
+    READ,
+    REPAIRED,
+    Ledger,
+    ledger_line,
+)
 from nmt.corpus.lines import open_text, read_lines
 from nmt.corpus.pairs import SentencePair, writing_pairs
 from nmt.corpus.repeats import Flags, first_of_each
 from nmt.corpus.sources import Source, Sources, changed, find_sources, fingerprint, stamps
+from nmt.corpus.train_keys import writing_keys
 from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError, UserError
 from nmt.files import PART, read_json, write_json
 from nmt.run_dir import SPLITS, RunDir, Split
 
 Write = Callable[[str, str], None]  # appends a source and a target to a split
+WriteKeys = Callable[[int, int], None]  # appends the keys of a pair of train
 Writes = dict[Split, Write]
 Ledgers = list[Ledger]  # one for each corpus of a split
 
@@ -48,6 +61,7 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
         write: Writes = {}
         for split in SPLITS:
             write[split] = stack.enter_context(writing_pairs(*_files(config, run, split)))
+        write_keys = stack.enter_context(writing_keys(run.train_keys))
         folder = TemporaryDirectory(dir=run.path, prefix=".prepare.", suffix=PART)
         staged = Path(stack.enter_context(folder)) / "pairs"
 
@@ -55,18 +69,20 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
         for split in _HELD_OUT:
             lines = _clean(sources[split], cleaner.for_held_out(), settings.workers, ledgers[split])
             held_out |= _copy(lines, write[split])
+        tests = _Tests(held_out, Contamination(settings.allowed_tests), settings, sources["train"])
         lines = _clean(sources["train"], cleaner, settings.workers, ledgers["train"])
-        is_first = first_of_each(_stage(lines, staged, held_out, draw, ledgers["train"]))
+        is_first = first_of_each(_stage(lines, staged, tests, draw, ledgers["train"]))
         drawn = draw.drawn(int(is_first.sum()))
         lines = read_lines(staged)
         if settings.deduplicate:
             lines = _without_repeats(lines, is_first, ledgers["train"])
         join = Joiner(settings.augment.joined)
         dealt = _deal(lines, drawn, held_out, ledgers["train"])
-        _write_splits(dealt, sources["train"], join, write, ledgers["train"])
+        _write_splits(dealt, sources["train"], join, write, write_keys, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
-    report = {**_report(sources, ledgers, draw), **made_from}
+    found = {"public_tests": tests.public.entry()}
+    report = {**_report(sources, ledgers, draw), **found, **made_from}
     write_json(run.prepare_report, report)
     return report
 
@@ -142,16 +158,37 @@ def _copy(lines: Iterable[str], write: Write) -> set[int]:
     return keys
 
 
+@dataclass(frozen=True)
+class _Tests:
+    """What a model is tested on, and must not learn from: the run's own dev and test, and public test sets."""
+
+    held_out: set[int]  # keys of sentences
+    public: Contamination
+    settings: PrepareConfig
+    corpora: tuple[Source, ...]
+
+    def rule_against(self, pair: Head, line: str) -> str | None:
+        """The rule that drops a pair of train, which is the head of this line; None if it may stay."""
+        if pair.src_key in self.held_out or pair.tgt_key in self.held_out:
+            return OVERLAP
+        if not self.public.may_have(pair.src_key, pair.tgt_key):
+            return None
+        whole = from_line(line)
+        is_public = self.public.has(self.corpora[pair.corpus].name, whole.src, whole.given)
+        return PUBLIC_TEST if is_public and self.settings.public_tests == "drop" else None
+
+
 def _stage(
-    lines: Iterable[str], staged: Path, held_out: set[int], draw: HeldOutDraw, ledgers: Ledgers
+    lines: Iterable[str], staged: Path, tests: _Tests, draw: HeldOutDraw, ledgers: Ledgers
 ) -> "array[int]":
-    """Write the pairs without a held-out sentence to `staged`, and enter them in the draw; gives their keys."""
+    """Write the pairs without a sentence of a test set to `staged`, and enter them in the draw; gives their keys."""
     keys = array("Q")
     with open_text(staged) as file:
         for line in lines:
             pair = head_of(line)
-            if pair.src_key in held_out or pair.tgt_key in held_out:
-                ledgers[pair.corpus].outcomes[OVERLAP] += 1
+            rule = tests.rule_against(pair, line)
+            if rule is not None:
+                ledgers[pair.corpus].outcomes[rule] += 1
                 continue
             keys.append(pair.key)
             draw.enter(pair.key, pair.src_key, pair.tgt_key)
@@ -195,6 +232,7 @@ def _write_splits(
     sources: tuple[Source, ...],
     join: Joiner,
     write: Writes,
+    write_keys: WriteKeys,
     ledgers: Ledgers,
 ) -> None:
     """Write pairs to their splits: to train as often as their corpus weighs, and followed by their variants."""
@@ -205,6 +243,7 @@ def _write_splits(
         ledger = ledgers[pair.corpus]
         weight = sources[pair.corpus].weight
         ledger.outcomes[REPAIRED] += pair.tgt != pair.given
+        write_keys(pair.src_key, pair.tgt_key)
         for _ in range(weight):
             write["train"](pair.src, pair.tgt)
         joined = join(SentencePair(pair.src, pair.tgt), pair.key, weight)
@@ -234,6 +273,8 @@ def _advice(total: Ledger) -> str:
             "these sentences are also in dev or test, which a model must not learn from: "
             "train on others, or give no dev and test, so that they are drawn from train"
         )
+    if most_frequent == PUBLIC_TEST:
+        return "to train on public test sets, name them in prepare.allowed_tests"
     return "check the corpora's languages and encoding, or relax the rule in the prepare section"
 
 

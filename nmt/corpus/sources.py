@@ -9,7 +9,7 @@ from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-from nmt.config.schema import Config, CorpusConfig
+from nmt.config.schema import STATEMENTS, Config, CorpusConfig
 from nmt.corpus.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.errors import ConfigError, DataError
 from nmt.files import checksum
@@ -68,7 +68,7 @@ def fingerprint(config: Config, sources: Sources) -> str:
     """Hash what the prepared text depends on beside the corpora's contents: settings, and the names of the files."""
     relevant: dict[str, Any] = {
         "languages": (config.src.language, config.tgt.language),
-        "data": config.data.model_dump(mode="json", exclude={"max_bytes"}),
+        "data": config.data.model_dump(mode="json", exclude={"max_bytes": True, **STATEMENTS}),
         "prepare": config.prepare.model_dump(mode="json", exclude={"workers"}),
         "files": [str(path) for path in _files(sources)],
     }

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from nmt.config.load import dump, load_config
-from nmt.config.schema import Config
+from nmt.config.schema import STATEMENTS, Config
+from nmt.corpus.contamination import contamination_line
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.ledger import ledger_line
 from nmt.corpus.prepare import is_current, prepare, why_stale
@@ -31,7 +32,7 @@ _FREE: dict[str, Any] = {
     "run_dir": True,
     "search": True,
     "evaluate": True,
-    "data": {"max_bytes"},
+    "data": {"max_bytes": True, **STATEMENTS},
     "prepare": {"workers"},
     "train": {
         "accumulate",
@@ -117,7 +118,7 @@ def _refuse_what_is_in_the_way(config: Config, run: RunDir) -> None:
 def _refuse_foreign_text(config: Config, run: RunDir) -> None:
     languages = (config.src.language, config.tgt.language)
     text = [run.text(split, language) for split in SPLITS for language in languages]
-    refuse_foreign_files(run, [run.prepare_report, *text])
+    refuse_foreign_files(run, [run.prepare_report, run.train_keys, *text])
 
 
 def _refuse_foreign_vocabularies(config: Config, run: RunDir) -> None:
@@ -188,6 +189,9 @@ def run_prepare(config: Config, run: RunDir, say: Say) -> None:
         report = prepare(config, staged)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
+    contaminated = contamination_line(report, config.prepare.public_tests)
+    if contaminated is not None:
+        say(f"prepare: {contaminated}")
     sizes = [f"{split} {counted(report[split]['pairs'], 'pair')}" for split in SPLITS]
     say("prepare: " + ", ".join(sizes))
 

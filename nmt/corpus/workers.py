@@ -17,7 +17,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CHUNK = 5_000  # items that one process works on at a time
-_WORTH_IT = 10 * CHUNK  # with fewer items, starting processes takes longer than the work
+_CHUNKS_WORTH_IT = 10
+_WORTH_IT = (
+    _CHUNKS_WORTH_IT * CHUNK
+)  # with fewer items, starting processes takes longer than the work
 _USUAL_LENGTH = 1000  # characters of an item; a chunk of longer ones has fewer of them
 
 
@@ -26,18 +29,21 @@ def map_chunks(
     items: Iterable[Item],
     workers: int,
     size: Callable[[Item], int] = lambda _: 1,
+    chunk: int | None = None,
 ) -> Iterator[Result]:
     """Apply `work` to each chunk of `items`, in order.
 
-    `workers` is the number of processes (0: one for each core), `size` the length of an item in characters.
+    `workers` is the number of processes (0: one for each core), `size` the length of an item in characters, `chunk` the
+    items of a chunk where an item takes longer than a pair of lines.
     `work` is pickled to reach the processes, so it must be a module's function or a `partial` of one.
     Raises UserError if a process is killed.
     """
     source = iter(items)
-    first = _take(source, _WORTH_IT, size)
-    chunks = _chunks(chain(first, source), size)
+    worth_it = _WORTH_IT if chunk is None else _CHUNKS_WORTH_IT * chunk
+    first = _take(source, worth_it, size)
+    chunks = _chunks(chain(first, source), size, chunk or CHUNK)
     processes = workers or os.cpu_count() or 1
-    if processes == 1 or len(first) < _WORTH_IT:
+    if processes == 1 or len(first) < worth_it:
         yield from map(work, chunks)
         return
     try:
@@ -49,8 +55,8 @@ def map_chunks(
         ) from None
 
 
-def _chunks(items: Iterator[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    while chunk := _take(items, CHUNK, size):
+def _chunks(items: Iterator[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+    while chunk := _take(items, most, size):
         yield chunk
 
 

@@ -185,20 +185,26 @@ def mask(text: str, numbers: bool = False) -> Masked:
     return Masked(masked, tuple(spans))
 
 
+def shared_spans(src: str, tgt: str, numbers: bool = False) -> list[str]:
+    """What stands once on each side, in the order of the source; no more than there are placeholders."""
+    src_counts = Counter(find(src, numbers))
+    if not src_counts:
+        return []
+    tgt_counts = Counter(find(tgt, numbers))
+    shared = [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
+    return shared[: len(PLACEHOLDERS)]
+
+
 def mask_pair(src: str, tgt: str, first: int, numbers: bool = False) -> tuple[str, str] | None:
     """Replace what stands once on each side by the same placeholder on both; None if nothing does.
 
     The placeholders are numbered from `first` on.
     """
-    src_counts = Counter(find(src, numbers))
-    if not src_counts:
-        return None
-    tgt_counts = Counter(find(tgt, numbers))
-    shared = [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
+    shared = shared_spans(src, tgt, numbers)
     if not shared:
         return None
     placeholders: dict[str, str] = {}
-    for number, span in enumerate(shared[: len(PLACEHOLDERS)], first):
+    for number, span in enumerate(shared, first):
         placeholders[span] = PLACEHOLDERS[number % len(PLACEHOLDERS)]
 
     def hide(match: re.Match[str]) -> str:

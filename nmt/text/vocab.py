@@ -48,6 +48,10 @@ class Vocab:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def __reduce__(self) -> tuple[type["Vocab"], tuple[Sequence[str], Sequence[int]]]:
+        """Pickled, to reach another process, without what it remembers."""
+        return Vocab, (self.tokens[len(SPECIALS) :], self.counts[len(SPECIALS) :])
+
     @cached_property
     def spells(self) -> bool:
         """Whether characters with marks are in the vocabulary."""

@@ -7,6 +7,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +24,37 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def provenance(config: Config, run: RunDir, lineage: dict[str, Any]) -> dict[str, Any]:
-    """Versions, seed, commit; fingerprints of the configuration, the train data and the source code; the lineage.
+    """Versions, seed, commit; fingerprints of configuration, train data and source code; corpora; the lineage.
 
     The source code may differ from the commit, so it has a fingerprint too.
     """
     settings = dump(config)
     del settings["run_dir"]
+    corpora = stated_corpora(config)
     started_from = {"started_from": lineage} if lineage else {}
     return {
         "nmt": __version__,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
+        "sacrebleu": version("sacrebleu"),
         "seed": config.train.seed,
         "config": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
         "data": _fingerprint(run.store("train").iterdir()),
         "source": _fingerprint(_PACKAGE.rglob("*.py")),
         "git": _commit(_PACKAGE.parent / ".git"),
+        **({"corpora": corpora} if corpora else {}),
         **started_from,
     }
+
+
+def stated_corpora(config: Config) -> list[dict[str, Any]]:
+    """The name, licence and source of every corpus to train on, as the configuration states them."""
+    corpora = []
+    for corpus in config.data.corpora:
+        stated = {"name": corpus.name, "licence": corpus.licence, "source": corpus.source}
+        corpora.append(stated)
+    return corpora
 
 
 def _fingerprint(files: Iterable[Path]) -> str:

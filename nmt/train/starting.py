@@ -54,6 +54,9 @@ def _licences(lineage: dict[str, Any]) -> Iterator[str]:
         origin = lineage.get("origin", {})
         if origin.get("licence"):
             yield str(origin["licence"])
+        for corpus in origin.get("corpora", []):
+            if corpus.get("licence"):
+                yield str(corpus["licence"])
         lineage = origin.get("started_from", {})
 
 

@@ -53,6 +53,8 @@ class Decoder:
         self.name = f"torch {precision}"
         self.model = _cast(model, dtype_of(precision))
         self.device = next(model.parameters()).device
+        self.src = src
+        self.tgt = tgt
         self.protects = bool(src.vocab.placeholders and tgt.vocab.placeholders)
         self._src_placeholders = src.vocab.placeholders if self.protects else []
         self._tgt_placeholders = tgt.vocab.placeholders if self.protects else []
@@ -65,6 +67,11 @@ class Decoder:
     def longest(self) -> int:
         """The most tokens of a sentence: EOS takes a position on the source side, BOS on the target side."""
         return self.model.config.max_length - 1
+
+    @property
+    def never_written(self) -> list[int]:
+        """The ids that no translation has but for a source with spans."""
+        return self._forbidden + self._tgt_placeholders
 
     def fingerprint(self) -> str:
         """A hash of the weights and their precision."""
@@ -177,7 +184,7 @@ class Decoder:
 
         placeholders = set(self._src_placeholders)
         if all(placeholders.isdisjoint(ids) for ids in sources):
-            forbidden = self._tensor(self._forbidden + self._tgt_placeholders)
+            forbidden = self._tensor(self.never_written)
             return ModelStepper(self.model, cache, forbidden)
         is_in_source = (src[:, :, None] == self._tensor(self._src_placeholders)).any(dim=1)  # [B,P]
         pending = PendingPlaceholders(

@@ -2,8 +2,12 @@
 
 import json
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nmt.translate.translation import Translation
+
+if TYPE_CHECKING:
+    from nmt.translate.alignment import Alignment
 
 
 def as_text(_number: int, translation: Translation) -> str:
@@ -13,14 +17,34 @@ def as_text(_number: int, translation: Translation) -> str:
 
 def as_json(number: int, translation: Translation) -> str:
     """Everything, as a line of JSON; `faults` are null where none were looked for."""
+    return _line_of(_record(number, translation))
+
+
+def as_aligned_json(number: int, translation: Translation, alignment: "Alignment | None") -> str:
+    """The same, and what stands for what."""
+    record = _record(number, translation)
+    record["alignment"] = None
+    if alignment is not None:
+        record["alignment"] = {
+            "pairs": alignment.pharaoh,
+            "source": alignment.source,
+            "translation": alignment.target,
+        }
+    return _line_of(record)
+
+
+def _record(number: int, translation: Translation) -> dict[str, Any]:
     was_checked = translation.verified or translation.faults
-    record = {
+    return {
         "line": number,
         "source": translation.source,
         "translation": translation.text,
         "n_best": [vars(candidate) for candidate in translation.n_best],
         "faults": [vars(fault) for fault in translation.faults] if was_checked else None,
     }
+
+
+def _line_of(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 

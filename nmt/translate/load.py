@@ -35,6 +35,23 @@ def load_translator(
     A checkpoint that `run` itself names is taken, or none. `say` is told what is used, and where.
     Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
     """
+    decoder, folder = load_decoder(config, run, device, precision, warn, say)
+    translator = Translator(
+        decoder, decoder.src, decoder.tgt, config.search, config.prepare.augment
+    )
+    translator.checkpoint = folder
+    return translator
+
+
+def load_decoder(
+    config: Config,
+    run: RunDir,
+    device: str = "auto",
+    precision: str = "auto",
+    warn: Say = print_nothing,
+    say: Say = print_nothing,
+) -> tuple[Decoder, Path]:
+    """The engine on torch of a run, and the checkpoint that it has; as `load_translator`."""
     keep_kernels(_KERNELS)
     folder, meta, weights = load_checkpoint(run, warn)
     src = load_side(config, run, "src")
@@ -50,10 +67,8 @@ def load_translator(
     checkpoint.copy_weights(model, weights)
     with within_memory(f"the model of {folder}", "take another device"):
         decoder = Decoder(model.to(where), src, tgt, resolved, warn)
-    translator = Translator(decoder, src, tgt, config.search, config.prepare.augment)
-    translator.checkpoint = folder
     say(f"nmt: model {folder}{run.named_by}, {resolved} on {where}")
-    return translator
+    return decoder, folder
 
 
 Loaded = tuple[Path, Meta, Weights]

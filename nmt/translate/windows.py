@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from queue import Empty, SimpleQueue
 from threading import Semaphore, Thread
 from time import monotonic
+from typing import TypeVar
 
 from tqdm import tqdm
 
@@ -18,6 +19,7 @@ WINDOW = 2000  # slots of lines that are sorted by length and translated togethe
 _SLOT = 500  # characters
 _PAUSE = 0.02  # seconds that a line waits for others to come with it
 
+Item = TypeVar("Item")  # of a window: a line, or a pair
 Arrival = str | BaseException | None  # a line; at the end what was raised, or None
 Arrivals = SimpleQueue[Arrival]
 
@@ -85,8 +87,8 @@ def _next_window(arrivals: Arrivals, free_slots: Semaphore, size: int) -> tuple[
 
 
 def shown(
-    windows: Iterable[list[str]], watched: bool, done: int = 0, total: int | None = None
-) -> Iterator[list[str]]:
+    windows: Iterable[list[Item]], watched: bool, done: int = 0, total: int | None = None
+) -> Iterator[list[Item]]:
     """The same windows, with a progress bar on stderr if it is `watched`.
 
     `done` lines were dealt with before; `total` is their number and that of all others, if it is known.

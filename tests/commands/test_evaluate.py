@@ -1,12 +1,15 @@
 """nmt evaluate, as a user types it."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from conftest import run_nmt
+from real_data import FOLDER as REAL
+from real_data import needs_real_data
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
@@ -116,3 +119,40 @@ def test_a_hypothesis_comes_from_stdin(tmp_path: Path) -> None:
     record = json.loads(done.stdout)
     assert record["scores"]["bleu"]["value"] == pytest.approx(100)
     assert (record["hypothesis"], record["lines"]) == ("-", 2)
+
+
+def test_test_lines_that_the_run_was_trained_on_are_a_doubt(
+    trained: RunDir, tmp_path: Path
+) -> None:
+    train = {}
+    for language in ("en", "zh"):
+        lines = trained.text("train", language).read_text("utf-8").splitlines()[:30]
+        test = trained.text("test", language).read_text("utf-8").splitlines()[:2]
+        train[language] = tmp_path / f"seen.{language}"
+        train[language].write_text("".join(f"{line}\n" for line in [*test, *lines]), "utf-8")
+    common = ["evaluate", "-m", trained.path, "--beam-size", 1, "--json"]
+    seen = invoke(*common, "--src", train["en"], "--ref", train["zh"])
+    record = json.loads(seen.stdout)
+    assert 0 < record["lines_in_train"] < 30  # the short ones are not counted
+    [doubt] = [warning for warning in record["warnings"] if "trained on" in warning]
+    assert f"{record['lines_in_train']} of 32 test lines stand in the text" in doubt
+    assert f"warning: {doubt}" in seen.stderr
+    own = json.loads(invoke(*common).stdout)
+    assert (own["lines_in_train"], own["warnings"]) == (0, [])
+
+
+def test_a_run_without_its_text_is_evaluated_all_the_same(trained: RunDir, tmp_path: Path) -> None:
+    copied = tmp_path / "copied"
+    shutil.copytree(trained.path, copied, ignore=shutil.ignore_patterns("data", "store"))
+    files = ["--src", trained.text("test", "en"), "--ref", trained.text("test", "zh")]
+    done = invoke("evaluate", "-m", copied, *files, "--beam-size", 1, "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["lines_in_train"] is None
+
+
+@needs_real_data("typography/flores-dev.google.zh")
+def test_a_public_test_set_is_called_by_its_name() -> None:
+    folder = REAL / "typography"
+    files = ["--hyp", folder / "flores-dev.google.zh", "--ref", folder / "flores-dev.ref.zh"]
+    named = invoke("evaluate", *files, "--json", "evaluate.metrics=[chrf]")
+    assert json.loads(named.stdout)["public_test"] == "flores_dev"

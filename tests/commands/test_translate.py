@@ -292,3 +292,43 @@ def test_results_for_a_closed_stdout_are_an_error(trained: RunDir) -> None:
     )
     assert done.returncode == 1
     assert done.stderr == "nmt: stdout: is closed; send the results somewhere\n"
+
+
+def test_alignments_point_into_the_source_and_the_translation(trained: RunDir) -> None:
+    text = "one two  seven.\n\nSee http://a.org/b or four!\n"
+    common = ("translate", "-m", trained.path, "--format", "jsonl", "-q")
+    done = run_nmt(*common, "--alignments", stdin=text)
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    plain = [json.loads(line) for line in run_nmt(*common, stdin=text).stdout.splitlines()]
+    alignments = [record.pop("alignment") for record in records]
+    assert records == plain
+    assert alignments[1] is None
+    for record, alignment in zip(records[::2], alignments[::2], strict=True):
+        source, translation = record["source"], record["translation"]
+        assert alignment["source"][0][0] == 0
+        assert alignment["source"][-1][1] == len(source)
+        assert alignment["translation"][-1][1] == len(translation)
+        said = {}
+        for pair in alignment["pairs"].split():
+            i, j = map(int, pair.split("-"))
+            here, there = alignment["source"][i], alignment["translation"][j]
+            said[translation[slice(*there)]] = source[slice(*here)]
+        if "http" in source:
+            assert said["http://a.org/b"] == "http://a.org/b"
+        else:
+            assert (said["一"], said["七"]) == ("one", "seven")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--alignments needs --format jsonl"),
+        (["--format", "scores"], "--alignments needs --format jsonl"),
+        (["--format", "jsonl", "--engine", "ctranslate2"], "--alignments needs --engine torch"),
+    ],
+)
+def test_alignments_are_refused_where_they_cannot_be(arguments: list[str], message: str) -> None:
+    done = CliRunner().invoke(app, ["translate", "-m", str(RUN), "--alignments", *arguments])
+    assert done.exit_code == 2
+    assert message in done.stderr

@@ -9,10 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nmt.config.schema import Config
 from nmt.corpus import clean, workers
+from nmt.corpus.contamination import keys_of
+from nmt.corpus.dedupe import side_key
 from nmt.corpus.prepare import is_current, prepare
 from nmt.errors import ConfigError, DataError
 from nmt.files import read_json
@@ -144,7 +147,7 @@ def test_the_same_corpora_give_the_same_bytes(tmp_path: Path, mixed: dict[str, A
     prepared(tmp_path / "a", mixed, dev_size=20, test_size=20)
     prepared(tmp_path / "b", mixed, dev_size=20, test_size=20)
     assert bytes_of(tmp_path / "a") == bytes_of(tmp_path / "b")
-    assert len(bytes_of(tmp_path / "a")) == 7  # two sides of three splits, and the report
+    assert len(bytes_of(tmp_path / "a")) == 8  # two sides of three splits, keys, and the report
 
 
 def test_the_number_of_workers_changes_nothing(
@@ -446,3 +449,96 @@ def test_memory_does_not_grow_with_the_text(
         tracemalloc.stop()
         assert report["totals"]["dropped"] == {}
     assert (peaks[1] - peaks[0]) / 1500 < 16  # bytes a pair, which itself has 500
+
+
+# --- public test sets ---
+
+PUBLIC = (
+    "This sentence is in a test set that everybody knows.",
+    "这个句子在一个大家都知道的测试集里。",
+)
+OTHER = ("Another translation of what is public.", "公开的内容，另一种译法，也足够长。")
+CHATTER = ("Good luck!", "祝你好运！")
+
+
+@pytest.fixture
+def public_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A public test set called wmt24, of three sentences, and one called wmt23 of one."""
+    folder = tmp_path / "public_tests"
+    folder.mkdir()
+    monkeypatch.setattr("nmt.corpus.contamination.FOLDER", folder)
+    np.save(folder / "wmt24.npy", keys_of([*PUBLIC, OTHER[1], *CHATTER]))
+    np.save(folder / "wmt23.npy", keys_of([PUBLIC[0]]))
+
+
+@pytest.mark.usefixtures("public_tests")
+def test_pairs_of_public_test_sets_are_dropped_from_train_and_counted_by_set_and_corpus(
+    tmp_path: Path,
+) -> None:
+    folder = write_corpus(tmp_path / "in", "one", [*sentences(5), PUBLIC, PUBLIC, CHATTER])
+    write_corpus(folder, "two", [("Whatever its source is.", OTHER[1]), *sentences(5, 5)])
+    data = {"corpora": [aligned(folder, "one"), aligned(folder, "two")]}
+    report, splits = prepared(tmp_path / "run", data, **NO_SPLITS)
+    assert splits["train"] == [*sentences(5), CHATTER, *sentences(5, 5)]
+    assert report["public_tests"] == {"wmt24": {"one": 2, "two": 1}, "wmt23": {"one": 2}}
+    assert [corpus["dropped"] for corpus in report["corpora"]] == [
+        {"in_public_test": 2},
+        {"in_public_test": 1},
+    ]
+
+
+@pytest.mark.usefixtures("public_tests")
+@pytest.mark.parametrize(
+    ("settings", "counts"),
+    [
+        ({"public_tests": "keep"}, {"wmt24": {"one": 1}, "wmt23": {"one": 1}}),
+        ({"allowed_tests": ["wmt23", "wmt24"]}, {}),
+    ],
+)
+def test_public_pairs_are_kept_if_asked_for(
+    tmp_path: Path, settings: dict[str, Any], counts: dict[str, Any]
+) -> None:
+    folder = write_corpus(tmp_path / "in", "one", [PUBLIC, *sentences(5)])
+    data = {"corpora": [aligned(folder, "one")]}
+    report, splits = prepared(tmp_path / "run", data, **NO_SPLITS, **settings)
+    assert splits["train"] == [PUBLIC, *sentences(5)]
+    assert report["public_tests"] == counts
+    assert report["totals"]["dropped"] == {}
+
+
+@pytest.mark.usefixtures("public_tests")
+def test_an_allowed_set_is_dropped_where_another_set_has_it_too(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "one", [PUBLIC, *sentences(5)])
+    data = {"corpora": [aligned(folder, "one")]}
+    report, splits = prepared(tmp_path / "run", data, **NO_SPLITS, allowed_tests=["wmt24"])
+    assert splits["train"] == sentences(5)
+    assert report["public_tests"] == {"wmt23": {"one": 1}}
+
+
+@pytest.mark.usefixtures("public_tests")
+def test_whoever_tests_on_a_public_set_hears_nothing_of_it(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "train", [*sentences(5), PUBLIC])
+    write_corpus(folder, "dev", [PUBLIC, CHATTER])
+    write_corpus(folder, "test", [OTHER])
+    report, splits = prepared(tmp_path / "run", {"path": str(folder)})
+    assert splits == {"train": sentences(5), "dev": [PUBLIC, CHATTER], "test": [OTHER]}
+    assert report["totals"]["dropped"] == {"in_dev_or_test": 1}
+    assert report["public_tests"] == {}
+
+
+@pytest.mark.usefixtures("public_tests")
+def test_a_corpus_of_public_test_sets_alone_says_how_to_train_on_it(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "train", [PUBLIC])
+    with pytest.raises(DataError, match=r"in_public_test 1; .*prepare\.allowed_tests"):
+        prepared(tmp_path / "run", {"path": str(folder)}, **NO_SPLITS)
+
+
+def test_the_keys_of_train_are_written_once_a_pair(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "one", sentences(30))
+    data = {"corpora": [aligned(folder, "one", weight=3)]}
+    augment = {"lower": 1.0, "upper": 1.0}
+    _, splits = prepared(tmp_path / "run", data, dev_size=2, test_size=1, augment=augment)
+    originals = [pair for pair in sentences(30) if pair in splits["train"]]
+    assert len(originals) == 27
+    found = np.fromfile(RunDir(tmp_path / "run").train_keys, "<u8").tolist()
+    assert found == [side_key(side) for pair in originals for side in pair]

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from conftest import ready, tiny_config, train, write_corpus
@@ -11,6 +12,7 @@ from nmt import checkpoint
 from nmt.commands.trained_run import remember
 from nmt.config.load import load_config
 from nmt.corpus import stages
+from nmt.corpus.contamination import keys_of
 from nmt.errors import ConfigError, DataError, UserError
 from nmt.files import locked
 from nmt.ownership import read_latest
@@ -193,3 +195,32 @@ def test_text_that_has_lost_a_line_is_named(world: tuple[Path, Path]) -> None:
     message = "dev.zh: not of the same number of lines; delete both and run nmt prepare"
     with pytest.raises(DataError, match=message):
         stages.run_build_vocab(config, run, lambda _: None)
+
+
+def test_prepare_says_in_one_line_which_public_test_sets_stand_in_train(
+    world: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data, folder = world
+    public = (data / "train.zh").read_text("utf-8").splitlines()
+    longest = max(public, key=len)
+    monkeypatch.setattr("nmt.corpus.contamination.FOLDER", tmp_path)
+    np.save(tmp_path / "wmt24.npy", keys_of([longest * 3, longest]))
+    with (data / "train.en").open("a") as en, (data / "train.zh").open("a") as zh:
+        en.write("nine nine nine nine.\n")
+        zh.write(f"{longest * 3}\n")
+    config = tiny_config(data, folder, "prepare.filters=false")
+    said: list[str] = []
+    run = stages.claim(config, overwrite=False)
+    stages.run_prepare(config, run, said.append)
+    [line] = [line for line in said if "public" in line and "dropped:" not in line]
+    assert line.startswith("prepare: pairs of train stand in public test sets: wmt24 (train 1);")
+
+
+def test_keys_that_nmt_did_not_write_are_not_replaced(world: tuple[Path, Path]) -> None:
+    config = tiny_config(*world)
+    run = stages.claim(config, overwrite=False)
+    run.data.mkdir()
+    run.train_keys.write_text("mine")
+    with pytest.raises(ConfigError, match=r"train\.keys: not as nmt wrote it"):
+        stages.run_prepare(config, run, lambda _: None)
+    assert run.train_keys.read_text() == "mine"

@@ -1,0 +1,93 @@
+"""nmt info: what a run is, in one screen, as JSON, or as a model card."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nmt.commands import options
+from nmt.commands.output_file import refuse_output
+from nmt.commands.streams import is_standard, printable, put, refuse_unreadable
+from nmt.commands.trained_run import find_run
+from nmt.errors import ConfigError
+
+Run = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[RUN|FILE]",
+        callback=options.at_home,
+        help="Run folder, one of its checkpoints, or a file in it; default: as for nmt translate.",
+        hidden=True,  # Command shows it, without its type
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Card = Annotated[bool, typer.Option("--card", help="Print a model card in Markdown.")]
+History = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Scores that nmt evaluate --history has written.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        callback=options.at_home,
+        help="Write there; the file appears whole or not at all.",
+    ),
+]
+
+
+def info(
+    run: Run = None,
+    as_json: AsJson = False,
+    card: Card = False,
+    history: History = None,
+    output: Output = None,
+    overwrite: options.OverwriteOutput = False,
+) -> None:
+    """Say what a run is: model, data, licences, scores, size."""
+    if as_json and card:
+        raise ConfigError("command line: --json and --card are two outputs; give one")
+    refuse_unreadable(history)
+    refuse_output(output, overwrite, inputs=[history] if history else [])
+    settings, found = find_run(None if run is None else _folder_of(run), None, [])
+
+    from nmt.report.card import model_card
+    from nmt.report.facts import read_facts
+    from nmt.report.facts_text import facts_lines
+
+    facts = read_facts(settings, found, history)
+    if as_json:
+        text = json.dumps(facts.as_json(), ensure_ascii=False, indent=2) + "\n"
+    elif card:
+        text = model_card(facts)
+    else:
+        text = "".join(f"{printable(line)}\n" for line in facts_lines(facts))
+    _write(text, output)
+
+
+def _folder_of(path: Path) -> Path:
+    """The run or checkpoint that a path means: itself, or the folder that a file lies in."""
+    if not path.is_file():
+        return path
+    for folder in path.absolute().parents[:3]:
+        if (folder / "config.yaml").is_file():
+            is_in_checkpoint = path.absolute().parent.parent == folder / "checkpoints"
+            return path.absolute().parent if is_in_checkpoint else folder
+    message = "neither a run folder nor a file in one (no config.yaml beside it)"
+    raise ConfigError(f"{path}: {message}; name a run folder")
+
+
+def _write(text: str, output: Path | None) -> None:
+    from nmt.files import write_text
+
+    if output is None or is_standard(output):
+        put(text)
+    else:
+        write_text(output, text)

@@ -1,0 +1,242 @@
+"""nmt report: how a training went, and how good systems are, on one page."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nmt.commands import options
+from nmt.commands.evaluation_files import EvaluationFiles
+from nmt.commands.output_file import refuse_output
+from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, say, warn
+from nmt.commands.trained_run import find_run
+from nmt.errors import ConfigError, Say, counted, print_nothing
+
+if TYPE_CHECKING:
+    from nmt.config.schema import Config
+    from nmt.report.attention import Looked
+    from nmt.report.figures import Figures
+    from nmt.report.lines import TestSet
+    from nmt.run_dir import RunDir
+    from nmt.text.side import Side
+
+_MOST_RUNS = 10
+
+Models = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="DIR",
+        help="Run folder; repeatable. Without --hyp, the default is as for nmt translate.",
+    ),
+]
+Source = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", callback=options.at_home, help="Source text of the systems."),
+]
+References = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--ref", metavar="FILE", help="Reference translations, line for line; repeatable."
+    ),
+]
+Hypotheses = Annotated[
+    list[str] | None,
+    typer.Option("--hyp", metavar="[NAME=]FILE", help="A system's translations; up to ten times."),
+]
+SegmentScores = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=FILE",
+        help="Scores that others gave each line, such as COMET's; a column a system; repeatable.",
+    ),
+]
+LowerIsBetter = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Of these segment scores less is better; repeatable."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="METRIC", help="A metric; repeatable. Default: bleu, bleu_width, chrf."
+    ),
+]
+History = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=options.at_home,
+        help="Scores that nmt evaluate --history has written.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        callback=options.at_home,
+        help="The page; it appears whole or not at all.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print all figures of the page as JSON.")]
+Attention = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, max=50, help="Sentences to show the attention of; with --model."
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors.")
+]
+
+
+def report(
+    model: Models = None,
+    src: Source = None,
+    ref: References = None,
+    hyp: Hypotheses = None,
+    metric: Metrics = None,
+    segment_scores: SegmentScores = None,
+    lower_is_better: LowerIsBetter = None,
+    history: History = None,
+    attention: Attention = 3,
+    output: Output = None,
+    overwrite: options.OverwriteOutput = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show a training, or systems beside each other, on a page."""
+    files = EvaluationFiles.of(src, ref, hyp, None, None, segment_scores, lower_is_better, None)
+    _refuse_incomplete(files, metric, output, as_json)
+    files.refuse()
+    refuse_unreadable(history)
+    read = [*files.read(), *([history] if history else [])]
+    refuse_output(output, overwrite, inputs=read)
+
+    from nmt.report.figures import figures, figures_of_runs, figures_of_systems
+    from nmt.report.plots import refuse_without_matplotlib
+
+    if output is not None:
+        refuse_without_matplotlib()
+    tell = print_nothing if quiet else say
+    runs = _runs(model or [], bool(files.hypotheses))
+    metrics = _metrics(metric or [])
+    of_systems = None
+    if files.hypotheses:
+        of_systems = figures_of_systems(_test_set(files), metrics, _side(runs), tell)
+    languages = (runs[0][0].src.language, runs[0][0].tgt.language) if runs else ("en", "zh")
+    made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
+    of_runs = figures_of_runs(runs, history)
+    sources = None if of_systems is None else [each.source or "" for each in of_systems[1]]
+    looked = _looked(runs, [run.name for run in of_runs[0]], sources, attention, tell)
+    found = figures(made, languages, of_runs, of_systems, looked)
+    if as_json:
+        put(json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n")
+    if output is not None:
+        _write(found, output, tell)
+
+
+def _write(found: "Figures", output: Path, tell: Say) -> None:
+    from nmt.files import write_text
+    from nmt.report.page import page_of
+
+    tell("nmt: drawing")
+    write_text(output, page_of(found))
+    tell(f"nmt: {output}: {output.stat().st_size / 1e6:,.1f} MB")
+
+
+# --- what is asked for ---
+
+
+def _refuse_incomplete(
+    files: EvaluationFiles, metrics: list[str] | None, output: Path | None, as_json: bool
+) -> None:
+    """Raise ConfigError for what goes with translations where there are none, or a page that goes nowhere."""
+    alone = {
+        "--ref": files.references,
+        "--src": files.src,
+        "--metric": metrics,
+        "--segment-scores": files.segment_scores,
+    }
+    for option, is_given in alone.items():
+        if is_given and not files.hypotheses:
+            raise ConfigError(f"{option} goes with --hyp NAME=FILE, the translations to compare")
+    if output is None and not as_json:
+        raise ConfigError("give --output FILE for a page, or --json for its figures")
+    if is_standard(output):
+        raise ConfigError("--output - : a page is a file; name one, such as report.html")
+
+
+def _runs(models: list[Path], has_systems: bool) -> "list[tuple[Config, RunDir]]":
+    if len(models) > _MOST_RUNS:
+        raise ConfigError(f"--model: {len(models)} runs, but a page shows {_MOST_RUNS} at most")
+    paths = [options.at_home(path) for path in models]
+    for number, path in enumerate(paths):
+        if path in paths[:number]:
+            raise ConfigError(f"--model {path}: is given twice; give each run once")
+    if has_systems and not models:
+        return []
+    return [find_run(path, None, []) for path in paths or [None]]
+
+
+def _metrics(names: list[str]) -> list[str]:
+    """The metrics that are asked for, each once. Raises ConfigError for one that there is not."""
+    from nmt.config.schema import EvaluateConfig
+    from nmt.evaluate.metrics import new_metric
+
+    for name in names:
+        new_metric(name)
+    return list(dict.fromkeys(names)) or list(EvaluateConfig().metrics)
+
+
+def _test_set(files: EvaluationFiles) -> "TestSet":
+    """The texts to compare. Raises DataError where they are not line for line."""
+    from nmt.commands import submission
+    from nmt.evaluate.doubts import check_hypotheses
+    from nmt.report.lines import TestSet
+
+    given = submission.from_files(files)
+    for name, output in given.systems.items():
+        for doubt in check_hypotheses(output, given.references):
+            warn(f"{name}: {doubt}")
+    return TestSet(given.sources, given.references, dict(given.systems), given.asked.segment_scores)
+
+
+def _side(runs: "list[tuple[Config, RunDir]]") -> "Side | None":
+    """The target side of the first run, for words and how often they are in train."""
+    from nmt.text.side import load_side
+
+    if not runs:
+        return None
+    config, run = runs[0]
+    return load_side(config, run, "tgt")
+
+
+def _looked(
+    runs: "list[tuple[Config, RunDir]]",
+    names: list[str],
+    sources: list[str] | None,
+    count: int,
+    tell: Say,
+) -> "list[Looked]":
+    """Where each run looked in a few sentences: of the sources, or of its own dev."""
+    from nmt import checkpoint
+    from nmt.report.attention import look_at
+
+    found = []
+    for name, (config, run) in zip(names, runs, strict=True):
+        if count == 0 or not (run.checkpoint or checkpoint.best(run)):
+            continue
+        tell(f"nmt: translating {counted(count, 'sentence')} with {run.path} for its attention")
+        found += look_at(config, run, name, sources or _dev(config, run), count, warn)
+    return found
+
+
+def _dev(config: "Config", run: "RunDir") -> list[str]:
+    """The sentences of a run's dev; none where they are not there."""
+    dev = run.text("dev", config.src.language)
+    return list(input_lines(dev)) if dev.is_file() else []

@@ -1,0 +1,232 @@
+"""nmt score: the log-probability of translations that are given."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from nmt.commands import options
+from nmt.commands.output_file import refuse_output
+from nmt.commands.streams import (
+    flush,
+    input_lines,
+    is_standard,
+    is_watched,
+    put,
+    refuse_unreadable,
+    say,
+    warn,
+)
+from nmt.commands.trained_run import find_run
+from nmt.errors import ConfigError, UserError, counted, print_nothing
+
+if TYPE_CHECKING:
+    from nmt.corpus.pairs import SentencePair
+    from nmt.translate.scoring import Scored, Scorer, Unscored
+
+Source = Annotated[
+    Path | None,
+    typer.Option("--src", metavar="FILE", callback=options.at_home, help="Sources; - is stdin."),
+]
+Target = Annotated[
+    Path | None,
+    typer.Option(
+        "--tgt", metavar="FILE", callback=options.at_home, help="Their translations; - is stdin."
+    ),
+]
+Input = Annotated[
+    Path | None,
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="FILE",
+        callback=options.at_home,
+        help="Instead: source, tab, translation on each line; default: stdin.",
+    ),
+]
+OutputFormat = Annotated[
+    Literal["text", "jsonl"],
+    typer.Option(
+        "--format",
+        metavar="[text|jsonl]",
+        help="A number a line, or an object with the number of each token.",
+    ),
+]
+PerToken = Annotated[
+    bool,
+    typer.Option(
+        "--per-token", help="Divide each number by its tokens, the end of the sentence among them."
+    ),
+]
+BatchTokens = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Padded tokens of a side scored at once.")
+]
+Invalid = Annotated[
+    Literal["error", "replace"],
+    typer.Option(
+        metavar="[error|replace]", help="Bytes that are not UTF-8: stop, or read U+FFFD instead."
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
+]
+_WINDOW = 2000  # pairs that are sorted by length and scored together
+_CHARACTERS = 1_000_000  # of a window, about
+# What is said of pairs without a score.
+_REASONS = {
+    "empty": "with nothing to score on a side",
+    "too long": "longer than the model's max_length",
+}
+
+
+def score(
+    src: Source = None,
+    tgt: Target = None,
+    input_file: Input = None,
+    model: options.Model = None,
+    config: options.ConfigFile = None,
+    output_format: OutputFormat = "text",
+    per_token: PerToken = False,
+    batch_tokens: BatchTokens = 4096,
+    precision: options.Precision = "auto",
+    device: options.Device = "auto",
+    output: options.OutputFile = None,
+    overwrite: options.OverwriteOutput = False,
+    invalid: Invalid = "error",
+    quiet: Quiet = False,
+) -> None:
+    """Score given translations: their log-probability, one a line."""
+    _refuse_sources(src, tgt, input_file)
+    refuse_output(output, overwrite, inputs=[src, tgt] if src else [input_file])
+    options.check_option("--device", "train.device", device)
+    if precision == "int8":
+        raise ConfigError(
+            "command line: --precision int8: scores are computed with PyTorch, which has none"
+        )
+    settings, run = find_run(model, config, [])
+
+    from nmt.translate.load import load_decoder
+    from nmt.translate.scoring import Scorer
+
+    decoder, _checkpoint = load_decoder(
+        settings, run, device, precision, warn, print_nothing if quiet else say
+    )
+    scorer = Scorer(decoder, batch_tokens)
+    render = _Renderer(output_format, per_token)
+    pairs = _pairs(src, tgt, input_file, invalid)
+    if output is None or is_standard(output):
+        for text in _written(pairs, scorer, render, quiet):
+            put(text)
+            flush()
+    else:
+        from nmt.files import replacing
+
+        with replacing(output) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(_written(pairs, scorer, render, quiet))
+    render.warn_of_unscored()
+
+
+def _refuse_sources(src: Path | None, tgt: Path | None, input_file: Path | None) -> None:
+    """Raise for a combination of files that cannot be meant, or cannot be read."""
+    if (src is None) != (tgt is None):
+        message = "without both, source<TAB>translation is read from --input or stdin"
+        raise ConfigError(f"command line: --src and --tgt go together; {message}")
+    if src is not None and input_file is not None:
+        raise ConfigError("command line: give either --src and --tgt, or --input")
+    refuse_unreadable(src, tgt, input_file)
+
+
+def _pairs(
+    src: Path | None, tgt: Path | None, input_file: Path | None, invalid: str
+) -> "Iterator[SentencePair]":
+    from nmt.corpus.pairs import aligned, columns_of
+
+    if src is None or tgt is None:
+        return columns_of(input_lines(input_file, invalid), _name(input_file))
+    return aligned(input_lines(src, invalid), input_lines(tgt, invalid), _name(src), _name(tgt))
+
+
+def _name(path: Path | None) -> Path:
+    """A file's name in messages."""
+    return Path("stdin") if path is None or is_standard(path) else path
+
+
+def _written(
+    pairs: "Iterator[SentencePair]", scorer: "Scorer", render: "_Renderer", quiet: bool
+) -> Iterator[str]:
+    """What is written for each window of pairs."""
+    from nmt.translate.windows import shown
+
+    for window in shown(_windows(pairs), is_watched(quiet)):
+        yield "".join(map(render, scorer.score(window)))
+
+
+def _windows(pairs: "Iterator[SentencePair]") -> "Iterator[list[SentencePair]]":
+    """Some pairs at a time; fewer of long ones. A UserError is raised after the pairs before it have been given."""
+    window: list[SentencePair] = []
+    characters = 0
+    try:
+        for pair in pairs:
+            window.append(pair)
+            characters += len(pair.src) + len(pair.tgt)
+            if len(window) == _WINDOW or characters >= _CHARACTERS:
+                yield window
+                window = []
+                characters = 0
+    except UserError:
+        if window:
+            yield window
+        raise
+    if window:
+        yield window
+
+
+@dataclass
+class _Renderer:
+    """Scores to lines; notes which had none."""
+
+    output_format: str
+    per_token: bool
+    lines: int = 0
+    unscored: Counter[str] = field(default_factory=Counter)  # by reason
+    first: dict[str, int] = field(default_factory=dict)  # the first line of each reason
+
+    def __call__(self, found: "Scored | Unscored") -> str:
+        """The line for the next pair."""
+        from nmt.translate.scoring import Unscored
+
+        self.lines += 1
+        if isinstance(found, Unscored):
+            self.unscored[found.why] += 1
+            self.first.setdefault(found.why, self.lines)
+        if self.output_format == "jsonl":
+            return self._as_json(found)
+        if isinstance(found, Unscored):
+            return "nan\n"
+        number = found.mean if self.per_token else found.log_prob
+        return f"{round(number, 4) + 0.0:.4f}\n"  # + 0.0: no -0.0000
+
+    def _as_json(self, found: "Scored | Unscored") -> str:
+        import json
+
+        from nmt.translate.scoring import Unscored
+
+        record: dict[str, object] = {"line": self.lines}
+        if isinstance(found, Unscored):
+            record |= {"log_prob": None, "why": found.why}
+        else:
+            record["log_prob"] = found.mean if self.per_token else found.log_prob
+            of_tokens = zip(found.tokens, found.log_probs, strict=True)
+            record["tokens"] = [{"token": token, "log_prob": number} for token, number in of_tokens]
+        return json.dumps(record, ensure_ascii=False) + "\n"
+
+    def warn_of_unscored(self) -> None:
+        """Say how many pairs have no score, and why."""
+        for why, count in self.unscored.items():
+            written = "null" if self.output_format == "jsonl" else "nan"
+            reason = _REASONS[why]
+            warn(f"{counted(count, 'pair')} {reason}, first line {self.first[why]}: {written}")

@@ -1,0 +1,74 @@
+"""The keys of the sentences that a run is trained on, so that an evaluation can tell whether it tests on them.
+
+The file is written beside the text, 16 bytes a pair: the keys (`nmt.corpus.dedupe.side_key`) of its source and its
+target as little-endian 64-bit numbers, in the order of the pairs. Pairs that weigh more stand in it once, and variants
+do not.
+
+Shapes: n test lines, m keys read at a time.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from nmt.corpus.contamination import Keys, is_telling
+from nmt.corpus.dedupe import side_key
+from nmt.corpus.pairs import SentencePair
+from nmt.files import replacing
+
+_BLOCK = 2**16  # keys
+_NUMBER = np.dtype("<u8")
+
+
+@contextmanager
+def writing_keys(path: Path) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that appends the two keys of a pair; the file appears whole or not at all."""
+    waiting: list[int] = []
+    with replacing(path) as part, part.open("wb") as file:
+
+        def write(src_key: int, tgt_key: int) -> None:
+            waiting.append(src_key)
+            waiting.append(tgt_key)
+            if len(waiting) >= _BLOCK:
+                _write(file, waiting)
+
+        yield write
+        _write(file, waiting)
+
+
+def _write(file: IO[bytes], waiting: list[int]) -> None:
+    file.write(np.array(waiting, _NUMBER).tobytes())
+    waiting.clear()
+
+
+def lines_in_train(path: Path, pairs: Sequence[SentencePair]) -> list[int] | None:
+    """The numbers, from 1, of the normalised pairs that a run was trained on; None if it has no file of keys.
+
+    A pair counts if what both have is long enough to be no chance: one side, or the two together.
+    """
+    if not path.is_file():
+        return None
+    keys = [(side_key(pair.src), side_key(pair.tgt)) for pair in pairs]
+    wanted = np.unique(np.array(keys, np.uint64).reshape(-1))  # [at most 2n]
+    known = _known(path, wanted)
+    found = []
+    for number, (pair, of_pair) in enumerate(zip(pairs, keys, strict=True), 1):
+        matching = [text for text, key in zip(pair, of_pair, strict=True) if key in known]
+        if is_telling(matching):
+            found.append(number)
+    return found
+
+
+def _known(path: Path, wanted: Keys) -> set[int]:
+    """Which of the wanted keys, rising, stand in the file."""
+    known: set[int] = set()
+    with path.open("rb") as file:
+        while len(wanted) and (block := file.read(_BLOCK * _NUMBER.itemsize)):
+            whole = len(block) - len(block) % _NUMBER.itemsize
+            keys = np.frombuffer(block[:whole], _NUMBER)  # [m]
+            places = np.searchsorted(wanted, keys).clip(max=len(wanted) - 1)  # [m]
+            known.update(keys[wanted[places] == keys].tolist())
+    return known

@@ -1,0 +1,202 @@
+"""What a run is: its model, vocabularies, training, scores, data, versions, lineage and size on disk."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt import checkpoint
+from nmt.config.schema import Config
+from nmt.errors import ModelError
+from nmt.report.origins import Ancestor, CorpusFacts, corpora_of, lineage_of
+from nmt.report.run_files import Record, disk_use, number, records, report_of, section
+from nmt.report.weights import parameters_by_part
+from nmt.run_dir import SIDES, RunDir
+
+_VERSIONS = ("nmt", "python", "torch", "numpy", "sacrebleu", "git")
+
+
+@dataclass(frozen=True)
+class ScoreFacts:
+    """A score: on dev as training measured it (greedy, no interval), or as `nmt evaluate` noted it."""
+
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    signature: str
+    of: str  # "dev", or the name of the references' file
+
+
+@dataclass(frozen=True)
+class Training:
+    """How far a training has come."""
+
+    updates: int
+    of: int
+    minutes: float | None
+    best: str | None  # a checkpoint's name
+    checkpoints: list[str]
+    resumed: list[int]  # after which updates
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What `nmt info` and a report's first part say of a run."""
+
+    path: str
+    src: str
+    tgt: str
+    checkpoint: str | None
+    model: dict[str, Any]
+    parameters: dict[str, int]
+    vocabularies: dict[str, dict[str, Any]]
+    pairs: dict[str, int]  # of train, dev and test
+    training: Training
+    scores: list[ScoreFacts]
+    corpora: list[CorpusFacts]
+    versions: dict[str, str]
+    lineage: list[Ancestor]
+    disk: dict[str, int]  # bytes
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values for machines."""
+        return asdict(self)
+
+
+def read_facts(config: Config, run: RunDir, history: Path | None = None) -> RunFacts:
+    """What a run's folder says of it; scores also from `history`, which `nmt evaluate --history` writes.
+
+    Raises ModelError for a checkpoint that is damaged, or that `run` names and that is not there.
+    """
+    prepared = report_of(run.prepare_report)
+    folder = run.checkpoint or checkpoint.best(run) or _last(run)
+    meta = checkpoint.read_meta(folder) if folder else None
+    origin = section({"origin": meta.origin}, "origin") if meta else {}
+    return RunFacts(
+        path=str(run.path),
+        src=config.src.language,
+        tgt=config.tgt.language,
+        checkpoint=folder.name if folder else None,
+        model=config.model.model_dump(mode="json"),
+        parameters=parameters_by_part(folder) if folder else {},
+        vocabularies=_vocabularies(config, run),
+        pairs=_pairs(prepared),
+        training=_training(config, run),
+        scores=_scores(run, folder, meta, history),
+        corpora=corpora_of(config, prepared),
+        versions={name: str(origin[name]) for name in _VERSIONS if origin.get(name)},
+        lineage=lineage_of(origin),
+        disk=disk_use(run),
+    )
+
+
+def _last(run: RunDir) -> Path | None:
+    steps = run.steps()
+    return steps[-1] if steps else None
+
+
+def _pairs(prepared: Record) -> dict[str, int]:
+    pairs = {}
+    for split in ("train", "dev", "test"):
+        count = section(prepared, split).get("pairs")
+        if isinstance(count, int):
+            pairs[split] = count
+    return pairs
+
+
+def _vocabularies(config: Config, run: RunDir) -> dict[str, dict[str, Any]]:
+    """For each side its tokenizer, size, and what it covers of dev, in percent."""
+    report = report_of(run.vocab_report)
+    found: dict[str, dict[str, Any]] = {}
+    for name in SIDES:
+        side = section(report, name)
+        shares = {key: number(side.get(f"dev_{key}")) for key in ("coverage", "oov", "unk")}
+        size = side.get("size") or _count_lines(run.vocab(name))
+        tokenizer = config.side(name).tokenizer
+        found[name] = {
+            "tokenizer": tokenizer,
+            "size": size,
+            "spelling": side.get("spelling"),
+            **shares,
+        }
+    return found
+
+
+def _count_lines(path: Path) -> int | None:
+    try:
+        with path.open("rb") as file:
+            return sum(1 for _ in file)
+    except OSError:
+        return None
+
+
+def _training(config: Config, run: RunDir) -> Training:
+    from nmt.report.curves import resumptions
+
+    steps = run.steps()
+    best = checkpoint.best(run)
+    last: Record = {}
+    update = 0
+    if steps:
+        try:
+            meta = checkpoint.read_meta(steps[-1])
+            last, update = section({"progress": meta.progress}, "progress"), meta.update
+        except ModelError:
+            pass  # `nmt translate` names it when it is used
+    seconds = number(last.get("seconds"))
+    return Training(
+        updates=update,
+        of=config.train.updates,
+        minutes=None if seconds is None else seconds / 60,
+        best=best.name if best else None,
+        checkpoints=[path.name for path in [*steps, *run.steps("average")]],
+        resumed=resumptions(run),
+    )
+
+
+def _scores(
+    run: RunDir, folder: Path | None, meta: checkpoint.Meta | None, history: Path | None
+) -> list[ScoreFacts]:
+    found = []
+    if meta is not None:
+        for metric, value in section({"scores": meta.scores}, "scores").items():
+            measured = number(value)
+            if measured is not None:
+                signature = _signature(metric, meta)
+                found.append(ScoreFacts(metric, measured, None, None, signature, "dev"))
+    if history is not None and folder is not None:
+        found += _evaluated(run, folder, history)
+    return found
+
+
+def _signature(metric: str, meta: checkpoint.Meta) -> str:
+    """Sacrebleu's signature of a score on dev, of the version that measured it; "" for what it does not know."""
+    from nmt.evaluate.metrics import METRICS, new_metric
+
+    if metric not in METRICS:
+        return ""
+    measure = new_metric(metric)
+    measure.corpus_score(["一"], [["一"]])  # only then does it know its number of references
+    signature = str(measure.get_signature())
+    version = meta.origin.get("sacrebleu", "unknown")
+    return f"{signature.rpartition('version:')[0]}version:{version}"
+
+
+def _evaluated(run: RunDir, folder: Path, history: Path) -> list[ScoreFacts]:
+    """The newest scores of this checkpoint on each test set."""
+    newest: dict[tuple[str, str], ScoreFacts] = {}
+    for record in records(history):
+        is_this = (
+            str(record.get("model")) == str(run.path) and record.get("checkpoint") == folder.name
+        )
+        if not is_this:
+            continue
+        of = Path(str(record.get("reference"))).name
+        for metric in section(record, "scores"):
+            score = section(section(record, "scores"), metric)
+            value = number(score.get("value"))
+            if value is not None:
+                low, high = number(score.get("low")), number(score.get("high"))
+                signature = str(score.get("signature", ""))
+                newest[of, metric] = ScoreFacts(metric, value, low, high, signature, of)
+    return list(newest.values())

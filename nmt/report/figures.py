@@ -1,0 +1,82 @@
+"""All figures of a page, in one value: what `nmt report --json` prints, and what the page shows."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt import __version__
+from nmt.config.schema import Config
+from nmt.errors import Say
+from nmt.evaluate.segment_scores import measure_segments
+from nmt.report.attention import Looked
+from nmt.report.lines import TestSet, look
+from nmt.report.quality import Quality, measured, quality_of
+from nmt.report.runs import Difference, RunPart, differences, read_runs
+from nmt.report.sentences import Sentence, sentences_of
+from nmt.run_dir import RunDir
+from nmt.text.side import Side
+
+Runs = Sequence[tuple[Config, RunDir]]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a page shows; what was not asked for is empty."""
+
+    nmt: str
+    made: str  # ISO 8601, UTC
+    src: str
+    tgt: str
+    runs: list[RunPart]
+    differences: list[Difference]
+    quality: Quality | None
+    sentences: list[Sentence]
+    looked: list[Looked]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values for machines."""
+        return asdict(self)
+
+
+def figures_of_runs(runs: Runs, history: Path | None) -> tuple[list[RunPart], list[Difference]]:
+    """Runs, and the settings in which they differ. Raises ModelError for a damaged checkpoint."""
+    if not runs:
+        return [], []
+    return read_runs(runs, history), differences([config for config, _ in runs])
+
+
+def figures_of_systems(
+    test_set: TestSet, metrics: Sequence[str], side: Side | None, say: Say
+) -> tuple[Quality, list[Sentence]]:
+    """Systems beside each other, and their sentences; `side` gives words and how often they are in train.
+
+    Raises DataError for texts that cannot be scored, ConfigError for an unknown metric.
+    """
+    say(f"nmt: measuring {', '.join(metrics)}")
+    names = list(dict.fromkeys([*metrics, "chrf"]))
+    measurements = {name: measured(name, test_set) for name in names}
+    say("nmt: looking at each line")
+    facts = list(look(test_set, side))
+    counts = None
+    if side is not None:
+        counts = dict(zip(side.vocab.tokens, side.vocab.counts, strict=True))
+    asked = [measurements[name] for name in metrics]
+    asked += map(measure_segments, test_set.segment_scores)
+    say("nmt: comparing the systems")
+    quality = quality_of(test_set, asked, facts, counts)
+    return quality, sentences_of(test_set, measurements["chrf"], facts)
+
+
+def figures(
+    made: str,
+    languages: tuple[str, str],
+    of_runs: tuple[list[RunPart], list[Difference]],
+    of_systems: tuple[Quality, list[Sentence]] | None,
+    looked: list[Looked],
+) -> Figures:
+    """Put the parts together."""
+    runs, differing = of_runs
+    quality, sentences = of_systems or (None, [])
+    src, tgt = languages
+    return Figures(__version__, made, src, tgt, runs, differing, quality, sentences, looked)

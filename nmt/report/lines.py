@@ -1,0 +1,95 @@
+"""What each line of a test set shows by itself: faults, and words. With many lines, on all cores.
+
+Shapes: N lines, S systems, R references.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from nmt.checks.faults import faults
+from nmt.corpus.workers import map_chunks
+from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
+from nmt.evaluate.segment_scores import SegmentScores
+from nmt.text.scripts import is_traditional
+from nmt.text.side import Side
+from nmt.text.tokenizers import TOKENIZERS
+from nmt.text.typography import repair
+
+_WORDS = TOKENIZERS["jieba"]()
+_CHUNK = 200  # lines that a process looks at in one go
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """What is compared: sources (None where they are not known), references [R][N], systems by name [S][N]."""
+
+    __test__ = False  # pytest, this is no test
+    sources: Sequence[str] | None
+    references: Sequence[Sequence[str]]
+    systems: dict[str, Sequence[str]]
+    segment_scores: Sequence[SegmentScores] = ()  # what others gave each line
+
+    def __len__(self) -> int:
+        return len(self.references[0])
+
+    @property
+    def names(self) -> list[str]:
+        """The systems' names."""
+        return list(self.systems)
+
+
+@dataclass(frozen=True)
+class LineFacts:
+    """What one line shows of each system [S] and reference [R]: kinds of faults, in order; words."""
+
+    faults: list[tuple[str, ...]]
+    reference_faults: list[tuple[str, ...]]
+    words: list[list[str]]
+    reference_words: list[str]  # of the first reference
+
+
+_Item = tuple[str | None, tuple[str, ...], tuple[str, ...]]  # source, references, systems
+
+
+def look(test_set: TestSet, side: Side | None) -> Iterator[LineFacts]:
+    """Look at every line; words are the tokens of `side`, or else jieba's."""
+    sources: Sequence[str | None] = test_set.sources or [None] * len(test_set)
+    references = zip(*test_set.references, strict=True)
+    systems = zip(*test_set.systems.values(), strict=True)
+    items: Iterator[_Item] = zip(sources, references, systems, strict=True)
+    for chunk in map_chunks(partial(_look, side), items, workers=0, chunk=_CHUNK):
+        yield from chunk
+
+
+def _look(side: Side | None, items: list[_Item]) -> list[LineFacts]:
+    return [_facts_of(side, *item) for item in items]
+
+
+def _facts_of(
+    side: Side | None, source: str | None, references: tuple[str, ...], systems: tuple[str, ...]
+) -> LineFacts:
+    return LineFacts(
+        faults=[kinds_of(source, line) for line in systems],
+        reference_faults=[kinds_of(source, line) for line in references],
+        words=[_words(side, line) for line in systems],
+        reference_words=_words(side, references[0]),
+    )
+
+
+def kinds_of(source: str | None, line: str) -> tuple[str, ...]:
+    """The kinds of faults that a line has; without its source, those that it shows alone."""
+    kinds = []
+    if repair(line) != line:
+        kinds.append(PUNCTUATION)
+    if is_traditional(line):
+        kinds.append(TRADITIONAL)
+    if source is not None:
+        kinds += dict.fromkeys(fault.kind for fault in faults(source, line))
+    return tuple(kinds)
+
+
+def _words(side: Side | None, line: str) -> list[str]:
+    if side is not None:
+        return side.tokens(line)
+    return [word for word in _WORDS.encode(line) if not word.isspace()]

@@ -1,0 +1,124 @@
+"""Where a run's data and weights come from, under which licences, and what these ask for."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nmt.config.schema import Config
+from nmt.report.run_files import Record, counts, entries, section
+
+_GENERATIONS = 20  # of a lineage that are told
+# CC BY 4.0, CC-BY-SA-3.0, "CC BY 2.0 FR".
+_CREATIVE_COMMONS = re.compile(
+    r"""
+    CC [ -]
+    (?P<terms> BY (?: -(?: NC | ND | SA ) )* )
+    [ -] (?P<version> \d\.\d )
+    (?: [ -] (?P<country> [A-Z]{2} ) )? \b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class CorpusFacts:
+    """A corpus that a run trains on. `read` and `kept` are pairs; None before `prepare`."""
+
+    name: str
+    licence: str | None
+    source: str | None
+    weight: int
+    read: int | None
+    kept: int | None
+
+
+@dataclass(frozen=True)
+class Ancestor:
+    """A checkpoint that a run's weights were started from, or the model that it was imported from."""
+
+    what: str  # "started from" or "imported from"
+    name: str
+    licence: str | None
+    corpora: tuple[tuple[str, str | None], ...] = ()  # names, with licences where they are stated
+
+
+def corpora_of(config: Config, prepared: Record) -> list[CorpusFacts]:
+    """The corpora to train on, with what `prepare` counted."""
+    stated = {corpus.name: corpus for corpus in config.data.corpora}
+    counted = entries(prepared, "corpora")
+    if not counted:
+        return [
+            CorpusFacts(c.name, c.licence, c.source, c.weight, None, None) for c in stated.values()
+        ]
+    found = []
+    for entry in counted:
+        corpus = stated.get(str(entry.get("name")))
+        numbers = counts({"": entry}, "")
+        found.append(
+            CorpusFacts(
+                name=str(entry.get("name"))
+                if corpus
+                else (config.data.path or str(entry.get("name"))),
+                licence=corpus.licence if corpus else None,
+                source=corpus.source if corpus else None,
+                weight=numbers.get("weight", 1),
+                read=numbers.get("read"),
+                kept=numbers.get("kept"),
+            )
+        )
+    return found
+
+
+def lineage_of(origin: Record) -> list[Ancestor]:
+    """What a checkpoint's weights have come from, the newest first."""
+    found = []
+    for _ in range(_GENERATIONS):
+        imported = section(origin, "imported")
+        if imported:
+            revision = f" at {imported['revision']}" if imported.get("revision") else ""
+            name = f"{imported.get('source')}{revision}"
+            found.append(Ancestor("imported from", name, _text(origin.get("licence"))))
+        started = section(origin, "started_from")
+        if not started:
+            break
+        origin = section(started, "origin")
+        corpora = tuple(_stated(origin))
+        licence = None if section(origin, "imported") else _text(origin.get("licence"))
+        name = f"{started.get('checkpoint')} ({started.get('update')} updates)"
+        found.append(Ancestor("started from", name, licence, corpora))
+    return found
+
+
+def _stated(origin: Record) -> Iterator[tuple[str, str | None]]:
+    for corpus in entries(origin, "corpora"):
+        yield str(corpus.get("name")), _text(corpus.get("licence"))
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if value else None
+
+
+def licence_address(licence: str) -> str | None:
+    """Where the text of a Creative Commons licence stands; None for another licence."""
+    found = _CREATIVE_COMMONS.search(licence)
+    if found is None:
+        return None
+    terms = found["terms"].lower()
+    country = f"{found['country'].lower()}/" if found["country"] else ""
+    return f"https://creativecommons.org/licenses/{terms}/{found['version']}/{country}"
+
+
+def conditions(licence: str) -> list[str]:
+    """What a Creative Commons licence asks of those who pass a model on, in words."""
+    found = _CREATIVE_COMMONS.search(licence)
+    if found is None:
+        return []
+    terms = found["terms"].upper().split("-")
+    said = {
+        "BY": "name its authors",
+        "NC": "no commercial use",
+        "ND": "no derived works",
+        "SA": "share alike",
+    }
+    return [meaning for term, meaning in said.items() if term in terms]

@@ -1,0 +1,108 @@
+"""What figures look like: one HTML file (page.html, page.css, page.js), which needs nothing from elsewhere.
+
+Jinja2 escapes all text that the template does not call safe; that is our own style sheet, script, plots and rows,
+which escape what they hold. The content security policy allows this script and this style sheet by their hashes,
+and nothing else: were a text to slip through, it could still execute nothing.
+"""
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from nmt.evaluate.significance import SIGNIFICANT
+from nmt.report.charts import Chart, quality_charts, training_charts
+from nmt.report.facts_text import facts_rows
+from nmt.report.figures import Figures
+from nmt.report.html_text import visible
+from nmt.report.plots import MARKS
+from nmt.report.quality import MetricPart
+from nmt.report.rows import Names, Rows, fault_bit, make_rows, marked
+
+_NAMED = 3  # systems in the title
+_HERE = Path(__file__).parent
+
+
+def page_of(figures: Figures) -> str:
+    """The page of some figures."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters["seen"] = visible
+    environment.filters["marked"] = lambda text, reference: Markup(marked(text, reference))  # noqa: S704 - it escapes
+    css, js = (_text(name) for name in ("page.css", "page.js"))
+    template = environment.get_template("page.html")
+    return template.render(
+        figures=figures,
+        title=_title(figures),
+        policy=_policy(css, js),
+        css=Markup(css),  # noqa: S704 - our own
+        js=Markup(js),  # noqa: S704 - our own
+        marks=MARKS,
+        facts=[facts_rows(run.facts) for run in figures.runs],
+        curves={
+            axis: _safe(training_charts(figures.runs, axis)) for axis in ("updates", "minutes")
+        },
+        charts=_safe(quality_charts(figures.quality)) if figures.quality else [],
+        leaders=[leaders(part) for part in figures.quality.metrics] if figures.quality else [],
+        rows=_rows(figures),
+        fault_bit=fault_bit,
+    )
+
+
+def _text(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _policy(css: str, js: str) -> str:
+    """What the page may do: apply this style sheet and execute this script."""
+    style, script = (_hash(text) for text in (css, js))
+    rules = [f"style-src '{style}'", f"script-src '{script}'"]
+    return "; ".join(["default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'"])
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _safe(charts: list[Chart]) -> list[dict[str, Any]]:
+    """Charts whose SVG the template does not escape."""
+    from markupsafe import Markup
+
+    return [{"title": chart.title, "svg": Markup(chart.svg)} for chart in charts]  # noqa: S704 - plots.py's own
+
+
+def _title(figures: Figures) -> str:
+    if figures.quality is None:
+        return f"Training: {', '.join(run.name for run in figures.runs)}"
+    systems = figures.quality.systems
+    if len(systems) > _NAMED:
+        return f"Translations by {len(systems)} systems"
+    return f"Translations: {', '.join(systems)}"
+
+
+def _rows(figures: Figures) -> Rows | None:
+    if figures.quality is None:
+        return None
+    names = Names(tuple(figures.quality.systems), figures.src, figures.tgt)
+    return make_rows(figures.sentences, names)
+
+
+def leaders(part: MetricPart) -> list[int]:
+    """The systems than which no other is better by more than chance."""
+    sign = -1 if part.lower_is_better else 1
+    values = [sign * score.value for score in part.scores]
+    found = []
+    for one, value in enumerate(values):
+        better = [
+            other
+            for other, theirs in enumerate(values)
+            if theirs > value and part.bootstrap[one][other] < SIGNIFICANT
+        ]
+        if not better:
+            found.append(one)
+    return found

@@ -1,0 +1,36 @@
+"""How many parameters the parts of a model have, read from the head of its file: no torch, no values."""
+
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+
+from nmt.errors import ModelError
+from nmt.run_dir import WEIGHTS
+
+_PARTS = {
+    "src_embedding": "source embedding",
+    "encoder": "encoder",
+    "encoder_norm": "encoder",
+    "tgt_embedding": "target embedding",
+    "decoder": "decoder",
+    "decoder_norm": "decoder",
+    "output": "output",
+}
+
+
+def parameters_by_part(checkpoint: Path) -> dict[str, int]:
+    """Part → parameters; what has no place in our Transformer is `other`. Raises ModelError if it is damaged."""
+    path = checkpoint / WEIGHTS
+    sizes: dict[str, int] = {}
+    try:
+        with safe_open(path, framework="numpy") as file:
+            for key in file.keys():  # noqa: SIM118 - it is no dict
+                part = _PARTS.get(key.split(".")[0], "other")
+                size = 1
+                for length in file.get_slice(key).get_shape():
+                    size *= length
+                sizes[part] = sizes.get(part, 0) + size
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: not whole safetensors ({error})") from None
+    order = list(dict.fromkeys([*_PARTS.values(), "other"]))
+    return {part: sizes[part] for part in order if part in sizes}

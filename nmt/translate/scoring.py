@@ -1,0 +1,167 @@
+"""The log-probability of translations that are given: forced decoding.
+
+As in translating, protected spans that both sides have travel as placeholders, and the tokens that no translation has
+are not among the choices; so a translation gets the log-probability that `nmt translate` gives it.
+
+Shapes: B pairs, T target positions with EOS, n target tokens without padding, d width of the model, V target
+vocabulary, F tokens that no translation has.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from nmt.corpus.batching import Batch, collate
+from nmt.corpus.pairs import SentencePair
+from nmt.model.device import wide, within_memory
+from nmt.text.spans import PLACEHOLDERS, mask_pair, shared_spans
+from nmt.text.vocab import EOS, PAD
+from nmt.translate.decoder import Decoder
+
+_LOGITS_AT_ONCE = 2**23  # 32 MB in float32
+# Characters, on average. To encode a line of megabytes only to see that it is too long takes gigabytes.
+_LONGEST_TOKEN = 64
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A translation as the model's tokens, EOS last, with the log-probability of each: natural logarithms."""
+
+    tokens: tuple[str, ...]
+    log_probs: tuple[float, ...]
+
+    @property
+    def log_prob(self) -> float:
+        """That of the whole translation."""
+        return sum(self.log_probs)
+
+    @property
+    def mean(self) -> float:
+        """That of a token."""
+        return self.log_prob / len(self.log_probs)
+
+
+@dataclass(frozen=True)
+class Unscored:
+    """A pair that the model cannot score, and why."""
+
+    why: str
+
+
+class _Encoded(NamedTuple):
+    """A pair as ids, without BOS or EOS."""
+
+    place: int  # among all pairs
+    src: list[int]
+    tgt: list[int]
+    spans: dict[str, str]  # what each placeholder in it stands for
+
+
+class Scorer:
+    """Scores pairs with a model."""
+
+    def __init__(self, decoder: Decoder, batch_tokens: int) -> None:
+        """`batch_tokens` is how many positions of the longer side, with padding, are computed at a time."""
+        self._decoder = decoder
+        self._batch_tokens = batch_tokens
+
+    def score(self, pairs: Sequence[SentencePair]) -> list[Scored | Unscored]:
+        """Score each pair, in order; a pair that is empty on a side, or too long for the model, has a reason instead.
+
+        Raises UserError if a batch does not fit in memory.
+        """
+        found: list[Scored | Unscored] = [Unscored("empty")] * len(pairs)
+        fitting: list[_Encoded] = []
+        for place, pair in enumerate(pairs):
+            encoded = self._encoded(place, pair)
+            if isinstance(encoded, Unscored):
+                found[place] = encoded
+            else:
+                fitting.append(encoded)
+        for batch in _batches(fitting, self._batch_tokens):
+            with within_memory(f"a batch of {len(batch)} pairs", "lower --batch-tokens"):
+                log_probs = self._log_probs(batch)
+            for pair_, of_pair in zip(batch, log_probs, strict=True):
+                found[pair_.place] = Scored(self._tokens(pair_), of_pair)
+        return found
+
+    def _encoded(self, place: int, pair: SentencePair) -> _Encoded | Unscored:
+        """A pair as the model sees it."""
+        longest = self._decoder.longest
+        if max(map(len, pair)) > _LONGEST_TOKEN * longest:
+            return Unscored("too long")
+        src_text, tgt_text, spans = self._masked(pair)
+        src = self._decoder.src.encode(src_text)
+        tgt = self._decoder.tgt.encode(tgt_text)
+        if not src or not tgt:
+            return Unscored("empty")
+        if max(len(src), len(tgt)) > longest:
+            return Unscored("too long")
+        return _Encoded(place, src, tgt, spans)
+
+    def _masked(self, pair: SentencePair) -> tuple[str, str, dict[str, str]]:
+        """Both sides with placeholders for the spans that stand once in each, and what those stand for."""
+        masked = mask_pair(*pair, first=0) if self._decoder.protects else None
+        if masked is None:
+            return pair.src, pair.tgt, {}
+        return *masked, dict(zip(PLACEHOLDERS, shared_spans(*pair), strict=False))
+
+    def _tokens(self, pair: _Encoded) -> tuple[str, ...]:
+        """The target as tokens, with its spans in their places."""
+        tokens = self._decoder.tgt.vocab.tokens
+        written = [pair.spans.get(tokens[i], tokens[i]) for i in pair.tgt]
+        return (*written, tokens[EOS])
+
+    @torch.inference_mode()
+    def _log_probs(self, pairs: list[_Encoded]) -> list[tuple[float, ...]]:
+        """The log-probability of each token of each pair."""
+        model = self._decoder.model.eval()
+        sources = [pair.src for pair in pairs]
+        targets = [pair.tgt for pair in pairs]
+        batch = collate(sources, targets, model.config.max_length).to(self._decoder.device)
+        cache = model.encode(batch.src, batch.src_is_padded)
+        states = model.decode_states(batch.tgt_in, cache)  # [B,T,d]
+        chosen = batch.target_positions[: batch.tokens]  # [n]
+        log_probs = self._of_labels(states.flatten(0, 1)[chosen], batch)  # [n]
+        rest = iter(log_probs.tolist())
+        return [tuple(next(rest) for _ in range(len(tgt) + 1)) for tgt in targets]
+
+    def _of_labels(self, states: Tensor, batch: Batch) -> Tensor:
+        """States [n,d] → the log-probability [n] of each label, among the tokens that a translation may have."""
+        labels = batch.labels  # [n]
+        never = torch.tensor(self._decoder.never_written, device=labels.device)  # [F]
+        # A given translation may have such a token all the same, as a character that the vocabulary does not know.
+        written = (batch.tgt_out[:, :, None] == never).any(dim=1) & (never != PAD)  # [B,F]
+        rows = batch.target_positions[: batch.tokens] // batch.tgt_out.shape[1]  # [n]
+        is_held_back = ~written[rows]  # [n,F]
+        size = max(1, _LOGITS_AT_ONCE // self._decoder.model.tgt_tokens)
+        found = []
+        for start in range(0, len(labels), size):
+            part = slice(start, start + size)
+            logits = self._decoder.model.project(states[part])
+            logits[:, never] = logits[:, never].masked_fill(is_held_back[part], -torch.inf)
+            log_probs = logits.log_softmax(1, dtype=wide(logits.dtype))
+            found.append(log_probs.gather(1, labels[part, None]).squeeze(1))
+        return torch.cat(found)
+
+
+def _batches(pairs: list[_Encoded], batch_tokens: int) -> Iterator[list[_Encoded]]:
+    """Pairs of like lengths, the longest first: what does not fit in memory fails at once."""
+    waiting: list[_Encoded] = []
+    width = 0
+    for pair in sorted(pairs, key=_width, reverse=True):
+        if waiting and (len(waiting) + 1) * width > batch_tokens:
+            yield waiting
+            waiting = []
+        if not waiting:
+            width = _width(pair)
+        waiting.append(pair)
+    if waiting:
+        yield waiting
+
+
+def _width(pair: _Encoded) -> int:
+    return max(len(pair.src), len(pair.tgt)) + 1

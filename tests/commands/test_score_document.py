@@ -1,0 +1,89 @@
+"""The pipelines of docs/scoring.md, as they stand there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from conftest import counting_pairs, tiny_config, train
+
+from nmt.run_dir import RunDir
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "scoring.md"
+needs_tools = pytest.mark.skipif(
+    not all(map(shutil.which, ("bash", "awk", "paste", "sort", "cut", "grep"))),
+    reason="no bash, awk, paste, sort, cut or grep",
+)
+
+
+def pipeline(output: str) -> str:
+    """The block of the document that writes this file."""
+    blocks = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    [block] = [block for block in blocks if f"> {output}" in block]
+    return str(block)
+
+
+@pytest.fixture
+def noisy(tmp_path: Path) -> list[tuple[str, str]]:
+    """Writes noisy.tsv: 400 pairs of which half have another one's translation; gives the right ones."""
+    pairs = counting_pairs(400, seed=99)
+    right, wrong = pairs[:200], pairs[200:]
+    sources = [src for src, _ in wrong]
+    targets = [tgt for _, tgt in wrong]
+    mixed = [*right, *zip(sources, targets[1:] + targets[:1], strict=True), ("", "")]
+    Random(1).shuffle(mixed)
+    lines = "".join(f"{src}\t{tgt}\n" for src, tgt in mixed)
+    (tmp_path / "noisy.tsv").write_text(lines, "utf-8")
+    return right
+
+
+def run(block: str, folder: Path, **environment: str) -> None:
+    """Run a block of shell commands, `nmt` being this one."""
+    command = folder / "bin" / "nmt"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m nmt "$@"\n')
+    command.chmod(0o755)
+    environment |= {"PATH": f"{command.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    script = f"set -eu\n{block}"  # no pipefail: head may end before sort has written all
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def right_ones(path: Path, right: list[tuple[str, str]]) -> int:
+    kept = [tuple(line.split("\t")) for line in path.read_text("utf-8").splitlines()]
+    assert len(kept) == 200
+    return len(set(kept) & set(right))
+
+
+@needs_tools
+def test_the_likeliest_pairs_of_a_noisy_corpus_are_the_right_ones(
+    trained: RunDir, noisy: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    run(pipeline("likely.tsv"), tmp_path, NMT_MODEL=str(trained.path))
+    assert right_ones(tmp_path / "likely.tsv", noisy) >= 180
+
+
+@needs_tools
+@pytest.mark.slow
+def test_the_pairs_on_which_two_directions_agree_are_the_right_ones(
+    trained: RunDir, corpus: Path, noisy: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "en-zh").symlink_to(trained.path)
+    sides = ("src.language=zh", "tgt.language=en", "src.tokenizer=char", "tgt.tokenizer=whitespace")
+    course = ("train.updates=400", "train.validate_every=200", "train.save_every=200")
+    train(tiny_config(corpus, tmp_path / "runs" / "zh-en", *sides, *course))
+    run(pipeline("agreed.tsv"), tmp_path)
+    assert right_ones(tmp_path / "agreed.tsv", noisy) >= 180

@@ -1,0 +1,266 @@
+"""nmt info: what a run is, and the model card."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from conftest import TINY, ready, tiny_config, train
+from safetensors.torch import load_file
+from test_cli import invoke
+
+from nmt import checkpoint
+from nmt.checkpoint import Meta
+from nmt.config.load import load_config
+from nmt.config.schema import Config
+from nmt.corpus.prepare import is_current
+from nmt.corpus.stages import claim
+from nmt.report.origins import conditions, licence_address
+from nmt.run_dir import RunDir
+
+CORPUS = (
+    "{{name: number words, src: {0}/train.en, tgt: {0}/train.zh, weight: 2, "
+    "licence: CC BY-SA 4.0, source: 'https://example.org/count'}}"
+)
+
+
+def licensed(corpus: Path, run_dir: Path, *overrides: str) -> Config:
+    corpora = f"data.corpora=[{CORPUS.format(corpus)}]"
+    dev = f"data.dev={{src: {corpus}/dev.en, tgt: {corpus}/dev.zh}}"
+    test = f"data.test={{src: {corpus}/test.en, tgt: {corpus}/test.zh}}"
+    return load_config(None, [corpora, dev, test, f"run_dir={run_dir}", *TINY, *overrides])
+
+
+@pytest.fixture(scope="module")
+def run(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
+    folder = tmp_path_factory.mktemp("info") / "licensed"
+    return train(licensed(corpus, folder))
+
+
+def info(*arguments: object) -> dict[str, Any]:
+    result = invoke("info", *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    facts: dict[str, Any] = json.loads(result.stdout)
+    return facts
+
+
+def test_the_parameters_of_all_parts_are_those_of_the_model(run: RunDir) -> None:
+    facts = info(run.path)
+    best = checkpoint.best(run)
+    assert best is not None
+    weights = load_file(best / "model.safetensors")
+    assert sum(facts["parameters"].values()) == sum(w.numel() for w in weights.values())
+    assert facts["parameters"]["target embedding"] == weights["tgt_embedding.tokens.weight"].numel()
+    assert torch.is_tensor(weights["decoder_norm.weight"])
+    assert "other" not in facts["parameters"]
+
+
+def test_it_says_data_with_licences_scores_versions_and_disk_use(run: RunDir) -> None:
+    facts = info(run.path)
+    (corpus,) = facts["corpora"]
+    assert (corpus["name"], corpus["licence"]) == ("number words", "CC BY-SA 4.0")
+    assert (corpus["kept"], corpus["weight"]) == (400, 2)
+    assert facts["pairs"] == json.loads(run.vocab_report.read_text())["pairs"]
+    best = checkpoint.best(run)
+    assert best is not None
+    meta = checkpoint.read_meta(best)
+    assert {s["metric"]: s["value"] for s in facts["scores"]} == meta.scores
+    assert facts["versions"]["torch"] == torch.__version__
+    weights = sum(file.stat().st_size for file in run.checkpoints.rglob("*") if file.is_file())
+    assert facts["disk"]["checkpoints"] == weights
+
+
+def test_for_people_it_is_one_screen(run: RunDir) -> None:
+    text = invoke("info", run.path).stdout
+    assert len(text.splitlines()) <= 24
+    assert "number words: 400 of 400 pairs × 2; CC BY-SA 4.0, https://example.org/count" in text
+    assert "20 of 20 updates" in text
+
+
+def test_a_corpus_without_a_licence_is_said_to_have_none(corpus: Path, tmp_path: Path) -> None:
+    ready(tiny_config(corpus, tmp_path / "run"))
+    text = invoke("info", tmp_path / "run").stdout
+    assert "no licence stated" in text
+    assert "`licence:` under data.corpora" in text
+
+
+@pytest.mark.parametrize("inner", ["config.yaml", "checkpoints/step-00000020/meta.json", "best"])
+def test_a_file_in_a_run_means_the_run(run: RunDir, inner: str) -> None:
+    assert info(run.path / inner)["pairs"] == info(run.path)["pairs"]
+
+
+def test_a_checkpoint_can_be_named(run: RunDir) -> None:
+    assert info(run.path / "checkpoints/step-00000010")["checkpoint"] == "step-00000010"
+
+
+def test_a_run_that_is_only_prepared_has_no_training(corpus: Path, tmp_path: Path) -> None:
+    ready(licensed(corpus, tmp_path / "run"))
+    facts = info(tmp_path / "run")
+    assert facts["checkpoint"] is None
+    assert facts["parameters"] == {}
+    assert "none yet" in invoke("info", tmp_path / "run").stdout
+
+
+def test_a_licence_may_be_stated_later_and_nothing_becomes_stale(corpus: Path, run: RunDir) -> None:
+    other = [f"data.corpora=[{CORPUS.format(corpus).replace('CC BY-SA 4.0', 'CC0-1.0')}]"]
+    config = licensed(corpus, run.path, *other)
+    assert is_current(config, run)
+    before = run.config.read_text(encoding="utf-8")
+    claim(config, overwrite=False)
+    assert info(run.path)["corpora"][0]["licence"] == "CC0-1.0"
+    claim(licensed(corpus, run.path), overwrite=False)
+    assert run.config.read_text(encoding="utf-8") == before
+
+
+def test_the_licences_of_corpora_are_in_the_checkpoint_and_bind_what_starts_from_it(
+    run: RunDir, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    origin = checkpoint.read_meta(run.steps()[-1]).origin
+    assert origin["corpora"] == [
+        {
+            "name": "number words",
+            "licence": "CC BY-SA 4.0",
+            "source": "https://example.org/count",
+        }
+    ]
+    from nmt.config.starting import load_training_config
+
+    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'next'}", "train.updates=1"]
+    train(load_training_config(None, [*settings, f"train.start_from={run.path}"]))
+    assert "its licence binds this model too: CC BY-SA 4.0" in capsys.readouterr().err
+    (ancestor,) = info(tmp_path / "next")["lineage"]
+    assert ancestor["what"] == "started from"
+    assert ancestor["corpora"] == [["number words", "CC BY-SA 4.0"]]
+
+
+def test_scores_of_evaluate_are_read_from_its_history(run: RunDir, tmp_path: Path) -> None:
+    history = tmp_path / "scores.jsonl"
+    assert invoke("evaluate", "-m", run.path, "--quiet", "--history", history).exit_code == 0
+    scores = [s for s in info(run.path, "--history", history)["scores"] if s["of"] == "test.zh"]
+    noted = json.loads(history.read_text())["scores"]
+    assert {s["metric"]: (s["value"], s["low"], s["signature"]) for s in scores} == {
+        name: (score["value"], score["low"], score["signature"]) for name, score in noted.items()
+    }
+
+
+# --- the model card ---
+
+
+def card(*arguments: object) -> tuple[dict[str, Any], str]:
+    result = invoke("info", *arguments, "--card")
+    assert result.exit_code == 0, result.output
+    empty, front, text = result.stdout.split("---\n", 2)
+    assert empty == ""
+    return yaml.safe_load(front), text
+
+
+def test_the_card_has_the_front_matter_of_the_hub_and_the_attribution(run: RunDir) -> None:
+    front, text = card(run.path)
+    assert front["language"] == ["en", "zh"]
+    assert front["license"] == "unknown"
+    assert front["datasets"] == ["number words"]
+    assert front["metrics"] == ["bleu", "chrf"]
+    assert "[CC BY-SA 4.0](https://creativecommons.org/licenses/by-sa/4.0/)" in text
+    assert "name its authors, share alike" in text
+    assert "filtered, normalised" in text
+
+
+def test_the_card_is_written_whole_and_replaces_nothing_unasked(
+    run: RunDir, tmp_path: Path
+) -> None:
+    path = tmp_path / "README.md"
+    assert invoke("info", run.path, "--card", "-o", path).exit_code == 0
+    assert path.read_text(encoding="utf-8").startswith("---\nlanguage:")
+    result = invoke("info", run.path, "--card", "-o", path)
+    assert result.exit_code == 2
+    assert "exists already; name another file, or --overwrite it" in result.output
+
+
+def test_what_strangers_wrote_steers_neither_yaml_nor_markdown_nor_the_terminal(
+    run: RunDir, tmp_path: Path
+) -> None:
+    copy = RunDir(tmp_path / "copy")
+    shutil.copytree(run.path, copy.path)
+    evil = "x\\nlicense: mit\\n---\\n<script>alert(1)</script> [a](javascript:b) \\e[31m | y"
+    text = copy.config.read_text(encoding="utf-8")
+    copy.config.write_text(text.replace("name: number words", f'name: "{evil}"'))
+    report = json.loads(copy.prepare_report.read_text())
+    report["corpora"][0]["name"] = yaml.safe_load(f'"{evil}"')
+    copy.prepare_report.write_text(json.dumps(report))
+    front, card_text = card(copy.path)
+    assert front["license"] == "unknown"
+    assert "<script>" not in card_text
+    assert re.search(r"(?<!\\)\]\(javascript", card_text) is None
+    shown = invoke("info", copy.path).stdout
+    assert "\x1b" not in shown
+    assert [line for line in shown.splitlines() if line.startswith("license")] == []
+
+
+def test_a_licence_of_the_weights_is_the_card_s(run: RunDir, tmp_path: Path) -> None:
+    copy = RunDir(tmp_path / "copy")
+    shutil.copytree(run.path, copy.path)
+    best = checkpoint.best(copy)
+    assert best is not None
+    meta, weights = checkpoint.load(best)
+    origin = {
+        "licence": "apache-2.0",
+        "imported": {"source": "some/model", "revision": "abc"},
+        "corpora": "not a list",
+    }
+    checkpoint.save(copy, best.name, weights, Meta(meta.update, meta.fingerprints, origin=origin))
+    front, text = card(copy.path)
+    assert front["license"] == "apache-2.0"
+    assert front["base_model"] == "some/model"
+    assert "imported from some/model at abc; apache-2.0" in text
+
+
+@pytest.mark.parametrize(
+    ("licence", "address", "asked"),
+    [
+        # The addresses are those of the deeds on creativecommons.org.
+        ("CC-BY-4.0", "https://creativecommons.org/licenses/by/4.0/", ["name its authors"]),
+        ("CC BY 2.0 FR", "https://creativecommons.org/licenses/by/2.0/fr/", ["name its authors"]),
+        (
+            "cc-by-nc-nd-4.0",
+            "https://creativecommons.org/licenses/by-nc-nd/4.0/",
+            ["name its authors", "no commercial use", "no derived works"],
+        ),
+        ("Apache-2.0", None, []),
+        ("CC0-1.0", None, []),
+    ],
+)
+def test_creative_commons_licences(licence: str, address: str | None, asked: list[str]) -> None:
+    assert licence_address(licence) == address
+    assert conditions(licence) == asked
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["nowhere"], 5, "nowhere: does not exist; run nmt train"),
+        (["{run}", "--json", "--card"], 2, "--json and --card are two outputs; give one"),
+        (["{corpus}/train.en"], 2, "neither a run folder nor a file in one (no config.yaml"),
+        (["{run}", "--history", "none"], 3, "none: no such file"),
+        (["{run}", "-o", "no/such/file"], 2, "there is no folder no/such"),
+        (["{run}/checkpoints/step-00000099"], 5, "no such checkpoint"),
+    ],
+)
+def test_mistakes_are_one_line(
+    run: RunDir, corpus: Path, arguments: list[str], code: int, message: str
+) -> None:
+    filled = [each.format(run=run.path, corpus=corpus) for each in arguments]
+    result = invoke("info", *filled)
+    assert result.exit_code == code, result.output
+    assert message in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_a_licence_of_several_lines_is_refused(corpus: Path, tmp_path: Path) -> None:
+    settings = 'data.corpora=[{tsv: x.tsv, licence: "a\\nb"}]'
+    result = invoke("train", settings, f"run_dir={tmp_path}")
+    assert result.exit_code == 2
+    assert "one line of text" in result.output

@@ -1,0 +1,123 @@
+"""Figures of systems beside each other."""
+
+import pytest
+from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
+
+from nmt.evaluate.fault_rates import fault_rates
+from nmt.evaluate.measurement import measure, score
+from nmt.report.buckets import by_frequency, by_length, by_ratio
+from nmt.report.lines import LineFacts, TestSet, look
+from nmt.report.ngrams import Gram, advantages
+from nmt.report.page import leaders
+from nmt.report.quality import measured, quality_of
+from nmt.report.sentences import sentences_of
+
+BOTH = TestSet(SOURCES, [REFERENCES], {"ours": HYPOTHESES, "half": WORSE})
+
+
+@pytest.mark.parametrize(
+    ("metric", "count"), [("bleu", 1), ("bleu_width", 1), ("chrf", 1), ("chrf", 2), ("ter", 1)]
+)
+def test_figures_are_those_of_evaluate(metric: str, count: int) -> None:
+    """Which a test of its own compares with the sacrebleu command's."""
+    references = [REFERENCES, HYPOTHESES[::-1]][:count]
+    test_set = TestSet(None, references, BOTH.systems)
+    found = quality_of(test_set, [measured(metric, test_set)], list(look(test_set, None)), None)
+    (part,) = found.metrics
+    assert part.scores[0] == score(HYPOTHESES, references, [metric])[0]
+    expected = measure(metric, BOTH.systems, references)
+    assert part.bootstrap == expected.p_values("bootstrap").tolist()
+    assert part.randomisation == expected.p_values("randomisation").tolist()
+    assert [sum(counts) for counts in part.distribution.counts] == [1000, 1000]
+
+
+def test_fault_lines_are_those_of_evaluate() -> None:
+    facts = list(look(BOTH, None))
+    found = quality_of(BOTH, [measured("bleu", BOTH)], facts, None).faults
+    for number, lines in enumerate(BOTH.systems.values()):
+        expected = fault_rates(lines, [REFERENCES], SOURCES)
+        assert [each.kind for each in found] == [rate.kind for rate in expected]
+        assert [each.systems[number] for each in found] == [rate.translation for rate in expected]
+        assert [each.references for each in found] == [rate.reference for rate in expected]
+
+
+def test_a_system_alone_has_no_matrix_and_no_advantages() -> None:
+    alone = TestSet(None, [REFERENCES], {"ours": HYPOTHESES})
+    found = quality_of(alone, [measured("bleu", alone)], list(look(alone, None)), None)
+    assert found.metrics[0].bootstrap == []
+    assert found.advantages == []
+
+
+def test_the_score_of_a_length_is_that_of_its_lines_alone() -> None:
+    sources = ["word " * (5 if number < 4 else 15) for number in range(10)]
+    test_set = TestSet(sources, [REFERENCES], BOTH.systems)
+    found = by_length(test_set, measured("bleu", test_set))
+    assert found.labels[:2] == ["1–10", "11–20"]
+    assert found.sizes[:3] == [4, 6, 0]
+    expected = score(HYPOTHESES[:4], [REFERENCES[:4]], ["bleu"])[0].value
+    assert found.values[0][0] == pytest.approx(expected)
+    assert found.values[0][2] is None
+
+
+def facts_of(reference: str, *systems: str) -> LineFacts:
+    words = [system.split() for system in systems]
+    return LineFacts([()] * len(words), [()], words, reference.split())
+
+
+def test_f1_by_frequency_in_train() -> None:
+    """Rare words: one of two right, of two said. Frequent ones: all right, but one said too often."""
+    facts = [facts_of("a a r s", "a a a r x")]
+    counts = {"a": 5000, "r": 3, "s": 3, "x": 3}
+    found = by_frequency(facts, counts)
+    row = dict(zip(found.labels, found.values[0], strict=True))
+    assert row["1–9"] == pytest.approx(50.0)
+    assert row["1,000–9,999"] == pytest.approx(100 * 2 * 1 * (2 / 3) / (1 + 2 / 3))
+    assert row["not listed"] is None
+    assert found.sizes == [0, 2, 0, 0, 2, 0]
+
+
+def test_f1_without_a_model_counts_in_the_references() -> None:
+    found = by_frequency([facts_of("a b", "a c"), facts_of("a", "a")], None)
+    assert dict(zip(found.labels, found.sizes, strict=True))["1"] == 1
+    assert dict(zip(found.labels, found.values[0], strict=True))["2"] == pytest.approx(100.0)
+
+
+def test_ratios_of_lengths() -> None:
+    references = ["一二三四五六七八九十"] * 2
+    test_set = TestSet(None, [references], {"ours": ["一" * 10, "一" * 20]})
+    found = by_ratio(test_set)
+    shares = dict(zip(found.labels, found.values[0], strict=True))
+    assert shares["0.9–1.1"] == 50.0
+    assert shares["≥ 1.5"] == 50.0
+
+
+def test_ngrams_that_one_has_and_another_has_not() -> None:
+    facts = [facts_of("a b c", "a b x", "a x c"), facts_of("a b", "a b", "a b")]
+    ours, theirs = advantages(["one", "other"], facts)
+    assert (ours.system, ours.other) == ("one", "other")
+    assert sorted(ours.grams, key=lambda gram: gram.words) == [
+        Gram("a b", 2, 1, 2),
+        Gram("b", 2, 1, 2),
+    ]
+    assert [gram.words for gram in theirs.grams] == ["c"]
+
+
+def test_sentences_that_differ_most_come_first() -> None:
+    chrf = measured("chrf", BOTH)
+    found = sentences_of(BOTH, chrf, list(look(BOTH, None)))
+    differences = [sentence.difference for sentence in found]
+    assert differences == sorted(differences, reverse=True)
+    first = found[0]
+    line = first.number - 1
+    assert first.references == (REFERENCES[line],)
+    assert first.outputs[1].text == WORSE[line]
+    expected = chrf.sentences()[:, line]
+    assert [output.chrf for output in first.outputs] == expected.tolist()
+
+
+def test_leaders_are_those_that_none_beats_by_more_than_chance() -> None:
+    test_set = TestSet(None, [REFERENCES], {"a": HYPOTHESES, "b": HYPOTHESES, "c": WORSE})
+    for metric in ("bleu", "ter"):
+        facts = list(look(test_set, None))
+        (part,) = quality_of(test_set, [measured(metric, test_set)], facts, None).metrics
+        assert leaders(part) == [0, 1]
