@@ -14,6 +14,7 @@ import numpy as np
 
 from nmt.corpus.contamination import Keys, key_file, keys_of
 from nmt.corpus.lines import read_lines
+from nmt.errors import UserError
 from nmt.files import replacing
 from nmt.text.normalize import normalize
 
@@ -40,7 +41,12 @@ def main() -> None:
     asked = parser.parse_args()
     if bool(asked.files) == bool(asked.keys):
         parser.error("give either the texts of the set or --keys FILE")
-    keys = keys_of_hexadecimal(asked.keys) if asked.keys else keys_of_texts(asked.files)
+    try:
+        keys = keys_of_hexadecimal(asked.keys) if asked.keys else keys_of_texts(asked.files)
+    except UserError as error:
+        parser.error(str(error))
+    except ValueError as error:
+        parser.error(f"{asked.keys}: {error}")
     path = key_file(asked.name)
     with replacing(path) as part, part.open("wb") as file:
         np.save(file, keys, allow_pickle=False)

@@ -64,6 +64,20 @@ PerToken = Annotated[
 BatchTokens = Annotated[
     int, typer.Option(metavar="N", min=1, help="Padded tokens of a side scored at once.")
 ]
+Precision = Annotated[
+    Literal["auto", "fp32", "bf16", "fp16"],
+    typer.Option(metavar="[auto|fp32|bf16|fp16]", help="How exactly to compute."),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        callback=options.at_home,
+        help="Write the numbers here; the file appears whole or not at all.",
+    ),
+]
 Invalid = Annotated[
     Literal["error", "replace"],
     typer.Option(
@@ -92,9 +106,9 @@ def score(
     output_format: OutputFormat = "text",
     per_token: PerToken = False,
     batch_tokens: BatchTokens = 4096,
-    precision: options.Precision = "auto",
+    precision: Precision = "auto",
     device: options.Device = "auto",
-    output: options.OutputFile = None,
+    output: OutputFile = None,
     overwrite: options.OverwriteOutput = False,
     invalid: Invalid = "error",
     quiet: Quiet = False,
@@ -103,10 +117,6 @@ def score(
     _refuse_sources(src, tgt, input_file)
     refuse_output(output, overwrite, inputs=[src, tgt] if src else [input_file])
     options.check_option("--device", "train.device", device)
-    if precision == "int8":
-        raise ConfigError(
-            "command line: --precision int8: scores are computed with PyTorch, which has none"
-        )
     settings, run = find_run(model, config, [])
 
     from nmt.translate.load import load_decoder
