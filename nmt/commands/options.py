@@ -121,6 +121,13 @@ OverwriteOutput = Annotated[
     bool,
     typer.Option("--overwrite", help="Replace the --output file if it exists."),
 ]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[local|HOST:PORT]",
+        help="Work on a Ray cluster, or on one of this machine's cores; needs nmt[ray].",
+    ),
+]
 
 
 def with_options(

@@ -7,13 +7,14 @@ staged pairs out to train, dev and test. Only a key of each pair is remembered: 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmt.config.schema import Config
 from nmt.corpus.augment import Joiner
-from nmt.corpus.clean import Cleaner, RawPair
+from nmt.corpus.clean import Cleaner, Outcomes, RawPair
 from nmt.corpus.clean_pair import CleanPair, from_line, head_of
 from nmt.corpus.held_out import HeldOut, HeldOutDraw
 from nmt.corpus.ledger import DUPLICATE, KEPT, OVERLAP, READ, REPAIRED, Ledger, ledger_line
@@ -21,7 +22,7 @@ from nmt.corpus.lines import open_text, read_lines
 from nmt.corpus.pairs import SentencePair, writing_pairs
 from nmt.corpus.repeats import Flags, first_of_each
 from nmt.corpus.sources import Source, Sources, changed, find_sources, fingerprint, stamps
-from nmt.corpus.workers import map_chunks
+from nmt.corpus.workers import MapChunks, map_chunks
 from nmt.errors import DataError, UserError
 from nmt.files import PART, read_json, write_json
 from nmt.run_dir import SPLITS, RunDir, Split
@@ -29,16 +30,20 @@ from nmt.run_dir import SPLITS, RunDir, Split
 Write = Callable[[str, str], None]  # appends a source and a target to a split
 Writes = dict[Split, Write]
 Ledgers = list[Ledger]  # one for each corpus of a split
+Cleaned = tuple[Outcomes, list[str]]  # what Cleaner makes of a chunk
 
 _HELD_OUT: tuple[Split, Split] = ("test", "dev")
 
 
-def prepare(config: Config, run: RunDir) -> dict[str, Any]:
+def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> dict[str, Any]:
     """Write the run's clean text of every split, and a report, which is also given back.
+
+    `in_chunks` cleans the pairs; whoever works on them, what is written is the same.
 
     Raises DataError for corpora that cannot be used, ConfigError if none is configured or opencc is missing.
     """
     settings = config.prepare
+    clean = partial(in_chunks, workers=settings.workers, size=_length)
     sources = find_sources(config)
     cleaner = Cleaner.of(config)
     made_from = {"fingerprint": fingerprint(config, sources), "files": stamps(sources)}
@@ -53,9 +58,9 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
 
         held_out: set[int] = set()  # keys of sentences
         for split in _HELD_OUT:
-            lines = _clean(sources[split], cleaner.for_held_out(), settings.workers, ledgers[split])
+            lines = _clean(sources[split], cleaner.for_held_out(), clean, ledgers[split])
             held_out |= _copy(lines, write[split])
-        lines = _clean(sources["train"], cleaner, settings.workers, ledgers["train"])
+        lines = _clean(sources["train"], cleaner, clean, ledgers["train"])
         is_first = first_of_each(_stage(lines, staged, held_out, draw, ledgers["train"]))
         drawn = draw.drawn(int(is_first.sum()))
         lines = read_lines(staged)
@@ -110,11 +115,13 @@ def _sizes_to_draw(config: Config, sources: Sources) -> dict[Split, int]:
 
 
 def _clean(
-    sources: tuple[Source, ...], cleaner: Cleaner, workers: int, ledgers: Ledgers
+    sources: tuple[Source, ...],
+    cleaner: Cleaner,
+    in_chunks: Callable[..., Iterator[Cleaned]],
+    ledgers: Ledgers,
 ) -> Iterator[str]:
     """Read and clean the pairs of all corpora; gives lines of CleanPair."""
-    chunks = map_chunks(cleaner, _raw_pairs(sources), workers, size=_length)
-    for outcomes, lines in chunks:
+    for outcomes, lines in in_chunks(cleaner, _raw_pairs(sources)):
         for (corpus, outcome), count in outcomes.items():
             ledgers[corpus].outcomes[outcome] += count
         yield from lines

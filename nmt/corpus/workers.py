@@ -9,12 +9,26 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from threading import Thread
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from nmt.errors import UserError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+class MapChunks(Protocol):
+    """What applies a function to chunks of items, in order: `map_chunks`, or the same on a cluster."""
+
+    def __call__(
+        self,
+        work: Callable[[list[Any]], Any],
+        items: Iterable[Any],
+        workers: int,
+        size: Callable[[Any], int],
+    ) -> Iterator[Any]:
+        """Give the results of the chunks."""
+
 
 CHUNK = 5_000  # items that one process works on at a time
 _WORTH_IT = 10 * CHUNK  # with fewer items, starting processes takes longer than the work
@@ -35,7 +49,7 @@ def map_chunks(
     """
     source = iter(items)
     first = _take(source, _WORTH_IT, size)
-    chunks = _chunks(chain(first, source), size)
+    chunks = chunks_of(chain(first, source), size)
     processes = workers or os.cpu_count() or 1
     if processes == 1 or len(first) < _WORTH_IT:
         yield from map(work, chunks)
@@ -49,7 +63,8 @@ def map_chunks(
         ) from None
 
 
-def _chunks(items: Iterator[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+def chunks_of(items: Iterator[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Cut items into lists of CHUNK, or of fewer long ones."""
     while chunk := _take(items, CHUNK, size):
         yield chunk
 
