@@ -60,7 +60,7 @@ class Cluster:
         """Raise UserError, by name, for a node on which another nmt is installed, or none."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        ask = self.ray.remote(num_cpus=0, max_retries=0)(version)
+        ask = self.ray.remote(num_cpus=0, max_retries=0)(_version_there)
         asked = {}
         for node in self.nodes():
             there = NodeAffinitySchedulingStrategy(node.id, soft=False)
@@ -77,10 +77,16 @@ class Cluster:
             message = f"has not answered for {_ANSWER_WITHIN} s"
             raise UserError(f"node {node.name}: {message}; look at it, or remove it") from None
         except self.ray.exceptions.RayError as error:
+            if node not in self.nodes():  # it has died meanwhile, and gets no work
+                return
             why = last_line(error)
             raise UserError(f"node {node.name}: nmt does not run there ({why}); {fix}") from None
         if found != own:
             raise UserError(f"node {node.name}: has nmt {found}, and this is nmt {own}; {fix}")
+
+
+def _version_there() -> str:
+    return version()
 
 
 @contextmanager
@@ -119,7 +125,10 @@ def load_ray() -> Any:
         import ray
     except ImportError:
         raise ConfigError("--ray needs Ray; run pip install 'nmt[ray]'") from None
-    return ray
+    # It tells of every lost node on stdout, twenty lines each, and has no public setting against it.
+    ray._private.worker._worker_logs_enabled = False
+    library: Any = ray
+    return library
 
 
 @contextmanager

@@ -44,6 +44,7 @@ class Ready:
     """A worker that has loaded its model."""
 
     node: str
+    node_id: str
     version: str
     fingerprint: str
     says: tuple[str, ...]
@@ -75,6 +76,7 @@ class Worker:
         import ray
 
         node = f"{os.uname().nodename} ({_address(ray)})"
+        node_id = ray.get_runtime_context().get_node_id()
         says: list[str] = []
         warnings: list[str] = []
         model = self._model
@@ -86,7 +88,8 @@ class Worker:
         except UserError as error:
             return Refused(node, error.exit_code, str(error))
         self._translate = ShardTranslator(translator, self._output_format)
-        return Ready(node, version(), translator.fingerprint(), tuple(says), tuple(warnings))
+        made_with = translator.fingerprint()
+        return Ready(node, node_id, version(), made_with, tuple(says), tuple(warnings))
 
     def translate(self, shard: Shard) -> Outcome:
         """Translate a shard."""
@@ -173,7 +176,7 @@ class RayTranslators:
         for line in self._first.warnings:
             self._warn(line)
         workers = counted(len(ready), "worker")
-        nodes = counted(len({each.node for each in ready}), "node")
+        nodes = counted(len({each.node_id for each in ready}), "node")
         say(f"nmt: {workers} with {counted(self._share.cpus, 'CPU')} each, on {nodes}")
         self._has_begun = True
         return self._first.fingerprint
