@@ -24,6 +24,7 @@ LAYERS = (
     {"evaluate", "translate"},
     {"exchange"},
     {"train"},
+    {"cluster"},
     {"commands"},
     {"cli"},
     {"__main__"},

@@ -7,6 +7,7 @@ made it and whenever.
 
 import gzip
 import hashlib
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from nmt.translate.translator import Translator
 
 _LEVEL = 6  # of gzip
+_GZIP = 31  # as zlib calls it
+_START = 2**18  # bytes by which a file's number of lines is judged
 
 
 @dataclass(frozen=True)
@@ -111,15 +114,15 @@ def estimated_lines(files: Sequence[Path]) -> dict[Path, int]:
 
 
 def _estimated(file: Path) -> int:
+    with file.open("rb") as opened:
+        start = opened.read(_START)
     size = file.stat().st_size
-    try:
-        with file.open("rb") as raw:
-            opened = gzip.GzipFile(fileobj=raw) if file.suffix == ".gz" else raw
-            lines = opened.read(_START).count(b"\n")
-            read = raw.tell()
-    except (OSError, EOFError):
-        return 0  # reading it tells what is wrong with it
-    return max(1, lines) * size // max(1, read)
-
-
-_START = 2**18  # bytes
+    text = start
+    if file.suffix == ".gz":
+        unzip = zlib.decompressobj(wbits=_GZIP)
+        try:
+            text = unzip.decompress(start)
+        except zlib.error:
+            return 0  # reading it tells what is wrong with it
+        start = start[: len(start) - len(unzip.unused_data)]
+    return text.count(b"\n") * size // max(1, len(start))
