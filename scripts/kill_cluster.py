@@ -43,7 +43,7 @@ class TwoNodes:
 
     def __init__(self) -> None:
         os.environ.update(QUIETLY)
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         # A short name, for the sockets in it.
         self._folder = tempfile.TemporaryDirectory(prefix="two-", dir="/tmp")
         os.environ["RAY_TMPDIR"] = self._folder.name

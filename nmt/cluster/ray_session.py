@@ -8,6 +8,7 @@ import logging
 import os
 import secrets
 import shutil
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -104,7 +105,7 @@ def ray_session(address: str, workers: int | None = None) -> Iterator[Cluster]:
     ray = load_ray()
     fix = "is ray start done, and is this machine a node of it?"
     try:
-        ray.init(address=address, **_QUIETLY)
+        _init(ray, address=address)
     except Exception as error:
         raise UserError(f"--ray {address}: cannot be used ({last_line(error)}); {fix}") from None
     try:
@@ -115,7 +116,11 @@ def ray_session(address: str, workers: int | None = None) -> Iterator[Cluster]:
         ray.shutdown()
 
 
-_QUIETLY = {"log_to_driver": False, "logging_level": logging.CRITICAL}
+def _init(ray: Any, **settings: Any) -> None:
+    """Connect, quietly. Signals go on meaning what they did: Ray's own answer to SIGTERM aborts the process."""
+    before = signal.getsignal(signal.SIGTERM)
+    ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **settings)
+    signal.signal(signal.SIGTERM, before)
 
 
 def load_ray() -> Any:
@@ -139,13 +144,13 @@ def _own_cluster(workers: int | None) -> Iterator[Cluster]:
     folder = _short_folder()
     try:
         try:
-            ray.init(
+            _init(
+                ray,
                 address=LOCAL,
                 num_cpus=max(_cores(), workers or 0),
                 include_dashboard=False,
                 object_store_memory=_OBJECTS,
                 _temp_dir=str(folder),
-                **_QUIETLY,
             )
         except Exception as error:
             raise UserError(f"--ray local: Ray does not start ({last_line(error)})") from None

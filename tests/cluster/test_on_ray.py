@@ -1,13 +1,11 @@
 """nmt on Ray itself: a cluster of two nodes on this machine, one of which is killed."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import NMT, counting_pairs, run_nmt
@@ -15,27 +13,53 @@ from conftest import NMT, counting_pairs, run_nmt
 from nmt.run_dir import RunDir
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
-pytestmark = [
-    pytest.mark.slow,
-    # Ray leaves sockets and subprocesses to the garbage collector.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+QUIETLY = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_AUTH_TOKEN": "0" * 64,
+}
+# The cluster, in a process of its own: it says its address, and kills a node for each line that comes.
+CLUSTER = """
+import sys
+from kill_cluster import TwoNodes
+with TwoNodes() as nodes:
+    print(nodes.address, flush=True)
+    for line in sys.stdin:
+        nodes.kill_node()
+"""
+pytestmark = pytest.mark.slow
+
+
+class Nodes:
+    """Two nodes."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._stdin = process.stdin
+        self.address = process.stdout.readline().strip()
+
+    def kill_node(self) -> None:
+        """Kill the second."""
+        self._stdin.write("\n")
+        self._stdin.flush()
 
 
 @pytest.fixture
-def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Two nodes; the environment is as before afterwards."""
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    before = dict(os.environ)
-    from kill_cluster import TwoNodes
-
-    try:
-        with TwoNodes() as two:
-            yield two
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Nodes]:
+    for name, value in QUIETLY.items():
+        monkeypatch.setenv(name, value)
+    process = subprocess.Popen(
+        [sys.executable, "-c", CLUSTER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=SCRIPTS,
+    )
+    with process:
+        yield Nodes(process)
+        process.communicate(timeout=60)
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
@@ -52,7 +76,7 @@ def write_english(path: Path, count: int) -> Path:
 
 
 def test_a_node_that_is_killed_costs_nothing_but_time(
-    nodes: Any, trained: RunDir, tmp_path: Path
+    nodes: Nodes, trained: RunDir, tmp_path: Path
 ) -> None:
     source = write_english(tmp_path / "a.en", 20_000)
     search = "search.beam_size=1"
@@ -72,7 +96,7 @@ def test_a_node_that_is_killed_costs_nothing_but_time(
     assert all(line.startswith("nmt: ") for line in said)  # nothing of Ray's
 
 
-def test_prepare_writes_the_same_bytes_on_a_cluster(nodes: Any, tmp_path: Path) -> None:
+def test_prepare_writes_the_same_bytes_on_a_cluster(nodes: Nodes, tmp_path: Path) -> None:
     pairs = counting_pairs(30_000, seed=5)
     table = tmp_path / "pairs.tsv"
     table.write_text("".join(f"{en}\t{zh}\n" for en, zh in pairs * 2), encoding="utf-8")
@@ -109,7 +133,7 @@ def test_a_cluster_of_ours_ends_with_us(
         assert process.returncode == 128 + number
         how = f"{out} keeps what is done; the same command goes on from there"
         assert stderr.decode().splitlines()[-1] == f"nmt: {number.name}: {how}"
-    wait_for(lambda: not [pid for pid in of_ours if Path(f"/proc/{pid}").exists()], 60)
+    wait_for(lambda: not [pid for pid in of_ours if Path(f"/proc/{pid}").exists()], 150)
 
 
 def processes_of_ray(parent: int) -> set[int]:
