@@ -2,7 +2,7 @@
 """How fast nmt is here, beside yardsticks that anyone can run: see docs/performance.md for what to make of it.
 
     python scripts/benchmark.py all                                   a quarter of an hour on two cores
-    python scripts/benchmark.py train --data ../data/tatoeba          on train.en and train.zh of a folder
+    python scripts/benchmark.py train --data data/tatoeba          on train.en and train.zh of a folder
     python scripts/benchmark.py translate --model runs/tatoeba        with a trained model
     python scripts/benchmark.py prepare --pairs 1000000 --pairs 5000000   memory and time as the text grows
     python scripts/benchmark.py all --tiny                            only to see that it works

@@ -5,6 +5,11 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+TORCH=${TORCH:-auto}
+if [[ ! "$TORCH" =~ ^(auto|cpu|default)$ ]]; then
+    echo "setup: TORCH=$TORCH is not known; use cpu, default or auto" >&2
+    exit 2
+fi
 CPU_WHEELS=https://download.pytorch.org/whl/cpu
 
 find_python() {
@@ -22,11 +27,10 @@ find_python() {
 
 # PyPI's wheel for Linux brings gigabytes of CUDA libraries, which are of no use without an NVIDIA driver.
 wants_cpu_wheel() {
-    case "${TORCH:-auto}" in
+    case "$TORCH" in
         cpu) return 0 ;;
         default) return 1 ;;
         auto) [[ "$(uname -s)" == Linux && ! -e /proc/driver/nvidia/version && ! -e /dev/dxg ]] ;;
-        *) echo "setup: TORCH=$TORCH is not known; use cpu or default" >&2 && exit 2 ;;
     esac
 }
 
@@ -48,7 +52,7 @@ if ! .venv/bin/python -c '' 2>/dev/null; then
 fi
 
 # The folder is part of it, since neither a virtual environment nor an editable installation can be moved.
-wanted=$({ pwd && echo "${TORCH:-auto}" && cat pyproject.toml constraints.txt; } | cksum)
+wanted=$({ pwd && echo "$TORCH" && cat pyproject.toml constraints.txt; } | cksum)
 if [[ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]]; then
     echo "setup: installing into .venv (the first time this takes minutes: PyTorch is large)" >&2
     : >.venv/install.log

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 import torch
 from hypothesis import settings
+from loaded import run_loaded
 from real_data import ABSENT
 
 from nmt.config.load import load_config
@@ -26,6 +27,8 @@ settings.register_profile(
 settings.load_profile("unhurried")
 # A shell's background job ignores it, and so do its children: a training that a test interrupts would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Two tests run at once, each on a thread: more threads in their processes only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What the commands are expected to write must not depend on this machine's CPU.
 os.environ["NMT_ENGINE"] = "torch"
 
@@ -58,11 +61,9 @@ NMT = [sys.executable, "-m", "nmt"]
 def run_nmt(
     *arguments: object, stdin: str | bytes = b"", cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
+    """Run the command line in a process of its own, which need not load torch first."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
-    command = [*NMT, *map(str, arguments)]
-    return subprocess.run(
-        command, input=data, capture_output=True, cwd=cwd, env=os.environ | environment, check=False
-    )
+    return run_loaded(list(map(str, arguments)), data, cwd, os.environ | environment)
 
 
 def counting_pairs(count: int, seed: int) -> list[tuple[str, str]]:

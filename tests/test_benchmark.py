@@ -34,7 +34,7 @@ def benchmark(*arguments: object) -> "subprocess.CompletedProcess[str]":
         ),
         (
             "prepare",
-            ["prepare: 100 pairs", "build-vocab: 1,600 pairs", "a store of 1,000 pairs: opened in"],
+            ["prepare: 100 pairs", "build-vocab: 400 pairs", "a store of 1,000 pairs: opened in"],
         ),
     ],
 )

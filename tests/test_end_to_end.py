@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import real_data
 from conftest import tiny_config, train
 
 from nmt import checkpoint
@@ -14,7 +13,7 @@ from nmt.run_dir import RunDir
 from nmt.text.typography import repair
 from nmt.translate.load import load_translator
 
-TOY = Path(__file__).resolve().parents[1] / "data" / "toy"
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def test_a_model_learns_its_little_world_and_never_writes_unk(trained: RunDir) -> None:
@@ -77,7 +76,7 @@ def test_a_copied_run_translates_as_the_original(trained: RunDir, tmp_path: Path
 
 @pytest.mark.parametrize(
     "corpus",
-    [TOY, pytest.param(real_data.FOLDER / "tatoeba", marks=real_data.needs_real_data("tatoeba"))],
+    [DATA / "toy", DATA / "tatoeba"],
     ids=["toy", "tatoeba"],
 )
 def test_real_sentences_are_prepared_and_round_trip(corpus: Path, tmp_path: Path) -> None:

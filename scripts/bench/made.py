@@ -94,5 +94,12 @@ def configure(
             "src.min_frequency=1",
             "tgt.min_frequency=1",
         ]
-    corpora = f"data.corpora=[{{src: '{text / 'train.en'}', tgt: '{text / 'train.zh'}'}}]"
+    src, tgt = train_file(text, "en"), train_file(text, "zh")
+    corpora = f"data.corpora=[{{src: '{src}', tgt: '{tgt}'}}]"
     return load_config(None, [corpora, *settings, *overrides])
+
+
+def train_file(folder: Path, language: str) -> Path:
+    """The text to train on in a folder, plain or .gz."""
+    plain = folder / f"train.{language}"
+    return plain if plain.exists() else folder / f"train.{language}.gz"

@@ -6,10 +6,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from nmt.checkpoint import Weights
 from nmt.config.schema import Config
 from nmt.corpus.batching import Batch
 from nmt.model.transformer import sinusoids
 from nmt.text.vocab import PAD
+
+_KINDS = ("weight", "bias")
 
 
 class PlainModel(nn.Module):
@@ -64,8 +67,20 @@ class PlainLoop:
         self, config: Config, src_tokens: int, tgt_tokens: int, device: torch.device
     ) -> None:
         self.model = PlainModel(config, src_tokens, tgt_tokens).to(device).train()
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4)
-        self.config = config.train
+        train = config.train
+        self.optimizer = torch.optim.AdamW(
+            self.model.parameters(),
+            lr=1e-4,
+            betas=train.betas,
+            eps=1e-9,
+            weight_decay=train.weight_decay,
+        )
+        self.config = train
+
+    def set_rate(self, rate: float) -> None:
+        """The learning rate of the updates that follow."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
 
     def update(self, batch: Batch) -> None:
         """One update on a batch."""
@@ -80,3 +95,48 @@ class PlainLoop:
         nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
+
+
+def as_weights(model: PlainModel) -> Weights:
+    """The same weights under nmt's names: a norm before each sublayer, one matrix for q, k and v."""
+    weights: Weights = {
+        "src_embedding.tokens.weight": model.src.weight,
+        "tgt_embedding.tokens.weight": model.tgt.weight,
+        "output.weight": model.tgt.weight,
+    }
+    for name in ("encoder", "decoder"):
+        stack = model.transformer.get_submodule(name)
+        weights |= _of(f"{name}_norm", stack.get_submodule("norm"))
+        for number, layer in stack.get_submodule("layers").named_children():
+            weights |= _layer(f"{name}.{number}", layer)
+    return {key: tensor.detach().clone() for key, tensor in weights.items()}
+
+
+def _layer(name: str, layer: nn.Module) -> Weights:
+    own = layer.get_submodule("self_attn")
+    weights: Weights = {
+        f"{name}.attention.qkv.{kind}": own.get_parameter(f"in_proj_{kind}") for kind in _KINDS
+    }
+    weights |= _of(f"{name}.attention.out", own.get_submodule("out_proj"))
+    residuals = ["attention_residual", "feed_forward_residual"]
+    if isinstance(layer, nn.TransformerDecoderLayer):
+        residuals.insert(1, "cross_residual")
+        weights |= _cross(f"{name}.cross", layer.multihead_attn)
+    for number, residual in enumerate(residuals, start=1):
+        weights |= _of(f"{name}.{residual}.norm", layer.get_submodule(f"norm{number}"))
+    weights |= _of(f"{name}.feed_forward.inner", layer.get_submodule("linear1"))
+    return weights | _of(f"{name}.feed_forward.out", layer.get_submodule("linear2"))
+
+
+def _cross(name: str, cross: nn.MultiheadAttention) -> Weights:
+    weights = _of(f"{name}.out", cross.out_proj)
+    width = cross.embed_dim
+    for kind in _KINDS:
+        projection = cross.get_parameter(f"in_proj_{kind}")
+        weights[f"{name}.q.{kind}"] = projection[:width]
+        weights[f"{name}.kv.{kind}"] = projection[width:]
+    return weights
+
+
+def _of(name: str, module: nn.Module) -> Weights:
+    return {f"{name}.{key}": tensor for key, tensor in module.state_dict(keep_vars=True).items()}

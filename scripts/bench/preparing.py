@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.made import write_sentences
+from bench.made import train_file, write_sentences
 from bench.results import Figure, Settings, in_own_process, run_measured
 from nmt.corpus.batching import plan_epoch
+from nmt.corpus.lines import read_lines
 from nmt.corpus.store import Block, ParallelCorpus, write_store
 
 _STAGES = ("prepare", "build-vocab")
@@ -23,7 +24,7 @@ def measure(settings: Settings, folder: Path) -> list[Figure]:
     """Pairs a second and peak memory of both stages as the text grows; time and memory of a large store."""
     sizes = sorted(settings.pairs) or [20_000, 80_000, 320_000]
     if settings.tiny:
-        sizes = [100, 400, 1600]
+        sizes = [100, 400]
     figures: list[Figure] = []
     peaks: dict[str, list[float]] = {stage: [] for stage in _STAGES}  # MB
     for pairs in sizes:
@@ -66,7 +67,7 @@ def _stages(data: Path | None, folder: Path, pairs: int) -> dict[str, tuple[floa
 def _repeat(data: Path, folder: Path, pairs: int) -> None:
     """The first pairs of a folder, over and over if there are too few: a number on each line keeps them apart."""
     for side in ("en", "zh"):
-        lines = (data / f"train.{side}").read_text().splitlines()
+        lines = list(read_lines(train_file(data, side)))
         with (folder / f"train.{side}").open("w") as file:
             for number in range(pairs):
                 turn, place = divmod(number, len(lines))

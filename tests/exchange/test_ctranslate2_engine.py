@@ -1,6 +1,7 @@
 """`nmt translate` on CTranslate2: our limits, scores and placeholders, and no torch."""
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -166,7 +167,8 @@ def test_the_command_says_the_same_and_starts_without_torch(
     text = "one two three.\n\nfour, see https://x.org/a.\n"
     expected = run_nmt("translate", "--model", run.path, "-q", stdin=text).stdout.splitlines()
     first = run_nmt(*ask, stdin=text)
-    again = run_nmt(*ask, stdin=text, PYTHONPROFILEIMPORTTIME="1")
+    tells_imports = [sys.executable, "-X", "importtime", "-m", "nmt", *map(str, ask)]
+    again = subprocess.run(tells_imports, input=text.encode(), capture_output=True, check=True)
     assert first.stdout.splitlines()[:2] == again.stdout.splitlines()[:2] == expected[:2]
     assert b"https://x.org/a" in again.stdout
     assert "ctranslate2 float32 on cpu" in first.stderr.decode()

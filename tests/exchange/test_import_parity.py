@@ -9,6 +9,7 @@ import marians
 import pytest
 import torch
 from ctranslate2.converters.marian import MarianConverter
+from made_runs import exported
 from marians import CHINESE, ENGLISH, HANS
 from transformers import MarianMTModel
 
@@ -273,3 +274,25 @@ def test_an_npz_gives_the_ids_of_ctranslate2(pair: Twin, norm: str, tmp_path: Pa
     )
     assert ours == [result.hypotheses[0] for result in theirs]
     assert len({tuple(row) for row in ours}) > 10
+
+
+# --- there and back ---
+
+
+def test_an_imported_model_that_is_exported_again_is_the_one_that_transformers_had(
+    pair: Twin, tmp_path: Path
+) -> None:
+    again = exported("hf", pair.run, tmp_path / "hf")
+    models = [pair.model, MarianMTModel.from_pretrained(again).eval()]
+    tokenizers = [marians.tokenizer(pair.folder), marians.tokenizer(again)]
+    limits = {"num_beams": 1, "do_sample": False, "max_length": LIMIT, "forced_eos_token_id": None}
+    texts = []
+    for model, tokenizer in zip(models, tokenizers, strict=True):
+        written = []
+        for line in ENGLISH:
+            batch = tokenizer([f"{HANS} {line}"], return_tensors="pt")
+            (ids,) = model.generate(**batch, **limits)
+            written.append(tokenizer.decode(ids, skip_special_tokens=True))
+        texts.append(written)
+    assert texts[0] == texts[1]
+    assert len({*texts[0]}) > 2, "the model looks at its source"

@@ -19,6 +19,8 @@ from nmt.errors import UserError
 from nmt.evaluate.history import append_history
 from nmt.run_dir import RunDir
 
+# Other tests run at the same time: more threads would only wait for each other.
+BARE = {"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
 CLOSED = ["bash", "-c", 'exec <&-; exec "$@"', "bash"]
 
 
@@ -37,7 +39,7 @@ def from_cron(command: list[object], home: Path) -> subprocess.CompletedProcess[
     temporary.mkdir()
     done = subprocess.run(
         [*CLOSED, *map(str, command)],
-        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(temporary)},
+        env=BARE | {"TMPDIR": str(temporary)},
         cwd=home,
         capture_output=True,
         check=False,
@@ -190,14 +192,13 @@ def crontab(folder: Path) -> list[str]:
 
 def mailed(command: str) -> tuple[int, str]:
     """The exit code, and what cron would mail: all that is printed."""
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=environment,
+        env=BARE | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
         check=False,
     )
     return done.returncode, done.stdout

@@ -95,10 +95,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_long_lines_take_linear_time(unit: str) -> None:
-    line = unit * (100_000 // len(unit))
+    line = unit * (40_000 // len(unit))
     start = time.process_time()
     english(line)
     chinese(line)
-    assert (
-        time.process_time() - start < 20
-    )  # seconds; it takes one or two, and would take minutes if it were quadratic
+    seconds = time.process_time() - start
+    assert seconds < 10  # it takes less than one, and would take a minute if it were quadratic

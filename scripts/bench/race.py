@@ -1,0 +1,129 @@
+"""Training against the clock: minutes, and the BLEU of the test sentences after them."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from bench.plain import PlainLoop, as_weights
+from nmt import checkpoint
+from nmt.config.schema import Config
+from nmt.corpus.batching import Position
+from nmt.corpus.lines import read_lines
+from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
+from nmt.evaluate.metrics import values
+from nmt.model.device import resolve_precision
+from nmt.model.transformer import Transformer
+from nmt.run_dir import SIDES, RunDir
+from nmt.text.side import load_side
+from nmt.train.distributed import World
+from nmt.train.reader import Reader
+from nmt.train.trainer import Trainer
+from nmt.train.update import learning_rate
+from nmt.translate.decoder import Decoder
+from nmt.translate.translator import Translator
+
+_ALONE = World(0, 1, torch.device("cpu"))
+_CLOCK = "race.jsonl"  # of the plain loop; nmt has its metrics
+
+
+class Point(NamedTuple):
+    """The test BLEU after so many minutes: of the checkpoint, and of the mean of the last few."""
+
+    minutes: float
+    update: int
+    bleu: float
+    averaged: float
+
+
+def nmt_race(config: Config, checkpoints: int) -> None:
+    """Train as `nmt train` does, with evenly spaced checkpoints, all of them kept."""
+    every = max(1, config.train.updates // checkpoints)
+    often = {
+        "validate_every": config.train.updates + 1,  # only at the end
+        "save_every": every,
+        "log_every": every,
+        "keep": checkpoints + 1,
+    }
+    config = config.model_copy(update={"train": config.train.model_copy(update=often)})
+    run = _prepared(config)
+    Trainer(config, run, _ALONE).train()
+
+
+def plain_race(config: Config, minutes: float, checkpoints: int) -> None:
+    """Train with a plain loop, on the same batches and with the same rates."""
+    run = _prepared(config)
+    src, tgt = (load_side(config, run, name) for name in SIDES)
+    fingerprints = (src.fingerprint(), tgt.fingerprint())
+    reader = Reader(config, run, _ALONE, fingerprints)
+    torch.manual_seed(config.train.seed)
+    loop = PlainLoop(config, len(src.vocab), len(tgt.vocab), _ALONE.device)
+    between = minutes * 60 / checkpoints  # seconds
+    saved = 0
+    begun = time.monotonic()
+    for update, group in enumerate(reader.groups(Position()), start=1):
+        loop.set_rate(learning_rate(config.train, config.model.d_model, update))
+        loop.update(group.batches[0])
+        seconds = time.monotonic() - begun
+        if seconds < between * (saved + 1):
+            continue
+        saved += 1
+        meta = checkpoint.Meta(update, fingerprints)
+        checkpoint.save(run, checkpoint.step_name(update), as_weights(loop.model), meta)
+        with (run.path / _CLOCK).open("a") as clock:
+            clock.write(json.dumps({"kind": "train", "update": update, "time": seconds}) + "\n")
+        if saved == checkpoints:
+            return
+
+
+def _prepared(config: Config) -> RunDir:
+    run = claim(config, overwrite=False)
+    say = partial(print, file=sys.stderr)
+    ensure_prepared(config, run, say, say)
+    ensure_vocabularies(config, run, say)
+    return run
+
+
+def points(config: Config) -> Iterator[Point]:
+    """Score all checkpoints of a race, the earliest first."""
+    run = RunDir(Path(config.run_dir))
+    seconds = _seconds(run)
+    steps = run.steps()
+    for place, folder in enumerate(steps):
+        update = checkpoint.read_meta(folder).update
+        recent = steps[max(0, place + 1 - config.train.average) : place + 1]
+        own = _bleu(config, run, checkpoint.load_weights(folder))
+        mean = own if len(recent) < 2 else _bleu(config, run, checkpoint.average(recent))
+        yield Point(seconds[update] / 60, update, own, mean)
+
+
+def _seconds(run: RunDir) -> dict[int, float]:
+    """Seconds of training until each update that the log tells of."""
+    clock = run.path / _CLOCK
+    lines = read_lines(clock if clock.exists() else run.metrics)
+    records = [json.loads(line) for line in lines]
+    times = {each["update"]: each["time"] for each in records if each["kind"] == "train"}
+    begun = 0.0 if clock.exists() else times[1]
+    return {update: moment - begun for update, moment in times.items()}
+
+
+def _bleu(config: Config, run: RunDir, weights: checkpoint.Weights) -> float:
+    """BLEU of the test sentences."""
+    sources, references = (list(read_lines(run.text("test", name))) for name in ("en", "zh"))
+    src, tgt = (load_side(config, run, name) for name in SIDES)
+    model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+    checkpoint.copy_weights(model, weights)
+    decoder = Decoder(model, src, tgt, resolve_precision("auto", _ALONE.device))
+    translator = Translator(decoder, src, tgt, config.search, config.prepare.augment)
+    texts = [translation.text for translation in translator.translate(sources)]
+    return values(texts, references, ["bleu"])["bleu"]
+
+
+def first_over(bleu: float, curve: list[Point]) -> Point | None:
+    """The first point whose checkpoint, or average, is at least that good."""
+    return next((point for point in curve if max(point.bleu, point.averaged) >= bleu), None)

@@ -1,0 +1,55 @@
+"""Training against the clock: both kinds are scored alike, by what they computed."""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import TINY, tiny_config
+
+from nmt.checkpoint import copy_weights
+from nmt.model.transformer import Transformer
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+
+
+def test_the_weights_of_the_plain_loop_compute_the_same_in_nmt(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from bench.plain import PlainModel, as_weights
+
+    config = tiny_config(corpus, tmp_path, "model.encoder_layers=2")
+    torch.manual_seed(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's, of nested tensors
+        plain = PlainModel(config, 19, 23).eval()
+    ours = Transformer(config.model, 19, 23).eval()
+    with torch.inference_mode():
+        for parameter in plain.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+        copy_weights(ours, as_weights(plain))
+        src, tgt = torch.randint(4, 19, (3, 7)), torch.randint(4, 23, (3, 5))
+        torch.testing.assert_close(ours(src, tgt), plain(src, tgt), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plain", [[], ["--plain", "--minutes", "0.05"]])
+def test_the_curve_has_a_point_for_each_checkpoint(
+    plain: list[str], corpus: Path, tmp_path: Path
+) -> None:
+    asked = ["--run", str(tmp_path / "run"), "--checkpoints", "2", "--goal", "0", "--goal", "101"]
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / "speedrun.py", *asked, *plain, f"data.path={corpus}", *TINY],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    heading, *points, reached, missed = done.stdout.splitlines()
+    assert heading.split() == ["minutes", "updates", "BLEU", "averaged"]
+    assert len(points) == 2
+    assert reached == f"BLEU 0.0: after {points[0].split()[0]} minutes"
+    assert missed == "BLEU 101.0: not reached"
