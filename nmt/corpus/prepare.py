@@ -1,12 +1,11 @@
 """The prepare stage: read, normalise, filter, deduplicate, split, report.
 
 Two passes, both streaming: the first cleans every pair and stages it in a temporary file, the second deals the
-staged pairs out to train, dev and test. Only a key of each pair is remembered: 13 bytes at most.
+staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk.
 """
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +19,7 @@ from nmt.corpus.held_out import HeldOut, HeldOutDraw
 from nmt.corpus.ledger import DUPLICATE, KEPT, OVERLAP, READ, REPAIRED, Ledger, ledger_line
 from nmt.corpus.lines import open_text, read_lines
 from nmt.corpus.pairs import SentencePair, writing_pairs
-from nmt.corpus.repeats import Flags, first_of_each
+from nmt.corpus.repeats import Repeats
 from nmt.corpus.sources import Source, Sources, changed, find_sources, fingerprint, stamps
 from nmt.corpus.workers import MapChunks, map_chunks
 from nmt.errors import DataError, UserError
@@ -55,17 +54,18 @@ def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> d
             write[split] = stack.enter_context(writing_pairs(*_files(config, run, split)))
         folder = TemporaryDirectory(dir=run.path, prefix=".prepare.", suffix=PART)
         staged = Path(stack.enter_context(folder)) / "pairs"
+        repeats = stack.enter_context(closing(Repeats(staged.with_name("repeats"))))
 
         held_out: set[int] = set()  # keys of sentences
         for split in _HELD_OUT:
             lines = _clean(sources[split], cleaner.for_held_out(), clean, ledgers[split])
             held_out |= _copy(lines, write[split])
         lines = _clean(sources["train"], cleaner, clean, ledgers["train"])
-        is_first = first_of_each(_stage(lines, staged, held_out, draw, ledgers["train"]))
-        drawn = draw.drawn(int(is_first.sum()))
+        _stage(lines, staged, held_out, draw, repeats, ledgers["train"])
+        drawn = draw.drawn(repeats.decide())
         lines = read_lines(staged)
         if settings.deduplicate:
-            lines = _without_repeats(lines, is_first, ledgers["train"])
+            lines = _without_repeats(lines, repeats, ledgers["train"])
         join = Joiner(settings.augment.joined)
         dealt = _deal(lines, drawn, held_out, ledgers["train"])
         _write_splits(dealt, sources["train"], join, write, ledgers["train"])
@@ -150,29 +150,33 @@ def _copy(lines: Iterable[str], write: Write) -> set[int]:
 
 
 def _stage(
-    lines: Iterable[str], staged: Path, held_out: set[int], draw: HeldOutDraw, ledgers: Ledgers
-) -> "array[int]":
-    """Write the pairs without a held-out sentence to `staged`, and enter them in the draw; gives their keys."""
-    keys = array("Q")
+    lines: Iterable[str],
+    staged: Path,
+    held_out: set[int],
+    draw: HeldOutDraw,
+    repeats: Repeats,
+    ledgers: Ledgers,
+) -> None:
+    """Write the pairs without a held-out sentence to `staged`, and enter them in the draw; their keys in `repeats`."""
     with open_text(staged) as file:
         for line in lines:
             pair = head_of(line)
             if pair.src_key in held_out or pair.tgt_key in held_out:
                 ledgers[pair.corpus].outcomes[OVERLAP] += 1
                 continue
-            keys.append(pair.key)
+            repeats.add(pair.key)
             draw.enter(pair.key, pair.src_key, pair.tgt_key)
             file.write(line + "\n")
-    return keys
 
 
-def _without_repeats(lines: Iterable[str], is_first: Flags, ledgers: Ledgers) -> Iterator[str]:
+def _without_repeats(lines: Iterable[str], repeats: Repeats, ledgers: Ledgers) -> Iterator[str]:
     """Drop every pair that an earlier one equals."""
-    for line, first in zip(lines, is_first, strict=True):
-        if first:
+    for line in lines:
+        pair = head_of(line)
+        if repeats.is_first(pair.key):
             yield line
         else:
-            ledgers[head_of(line).corpus].outcomes[DUPLICATE] += 1
+            ledgers[pair.corpus].outcomes[DUPLICATE] += 1
 
 
 def _deal(
