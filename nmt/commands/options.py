@@ -119,7 +119,7 @@ OutputFile = Annotated[
 ]
 OverwriteOutput = Annotated[
     bool,
-    typer.Option("--overwrite", help="Replace the --output file if it exists."),
+    typer.Option("--overwrite", help="Replace what stands where the output is to be."),
 ]
 Ray = Annotated[
     str | None,

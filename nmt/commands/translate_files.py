@@ -251,6 +251,8 @@ class Progress:
             self._bar.write(line)
 
     def _so_far(self) -> str:
+        if not self._translated and not self._found:
+            return "nothing to translate"
         seconds = max(time.monotonic() - self._begun, 1e-3)
         speed = f"{self._translated / seconds:,.0f} a second"
         line = f"{counted(self._translated, 'line')} translated, {speed}"
