@@ -103,7 +103,7 @@ def ray_session(address: str, workers: int | None = None) -> Iterator[Cluster]:
         return
     _refuse_strange_address(address)
     ray = load_ray()
-    fix = "is ray start done, and is this machine a node of it?"
+    fix = "is this machine a node of it, and has $RAY_AUTH_MODE and the token of its head?"
     try:
         _init(ray, address=address)
     except Exception as error:
@@ -119,8 +119,23 @@ def ray_session(address: str, workers: int | None = None) -> Iterator[Cluster]:
 def _init(ray: Any, **settings: Any) -> None:
     """Connect, quietly. Signals go on meaning what they did: Ray's own answer to SIGTERM aborts the process."""
     before = signal.getsignal(signal.SIGTERM)
-    ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **settings)
+    with _silent():
+        ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **settings)
     signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Send stderr to nowhere: before it gives up, Ray's C++ tells twenty times what its exception then says."""
+    stderr = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
 
 
 def load_ray() -> Any:

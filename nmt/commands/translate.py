@@ -76,7 +76,7 @@ Quiet = Annotated[
     typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
 ]
 
-_FILES = "a file is given as --input FILE, or as < FILE"
+_FILES = "a file is given as --input FILE, or as < FILE, and a pattern in quotes"
 
 
 def translate(

@@ -1,5 +1,6 @@
 """nmt translate --output-dir: files in, files of the same names out, shard by shard, here or on Ray."""
 
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -197,7 +198,7 @@ class Progress:
             from tqdm import tqdm
 
             self._lines = estimated_lines([file.source for file in self._files])
-            self._bar = tqdm(unit=" lines", total=sum(self._lines.values()))
+            self._bar = tqdm(unit=" lines", total=sum(self._lines.values()), file=sys.stderr)
             self.working(self._workers)
 
     def __exit__(self, *_: object) -> None:
@@ -248,7 +249,7 @@ class Progress:
         if self._bar is None:
             say(line)
         else:
-            self._bar.write(line)
+            self._bar.write(line, file=sys.stderr)
 
     def _so_far(self) -> str:
         if not self._translated and not self._found:
