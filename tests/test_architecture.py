@@ -24,7 +24,7 @@ LAYERS = (
     {"evaluate", "translate"},
     {"exchange"},
     {"train"},
-    {"report"},
+    {"report", "cluster"},
     {"commands"},
     {"cli"},
     {"__main__"},

@@ -124,7 +124,14 @@ OutputFile = Annotated[
 ]
 OverwriteOutput = Annotated[
     bool,
-    typer.Option("--overwrite", help="Replace the --output file if it exists."),
+    typer.Option("--overwrite", help="Replace what stands where the output is to be."),
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[local|HOST:PORT]",
+        help="Work on a Ray cluster, or on one of this machine's cores; needs nmt[ray].",
+    ),
 ]
 
 

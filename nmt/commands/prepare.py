@@ -1,9 +1,16 @@
 """nmt prepare: the corpora become clean pairs."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nmt.commands import options
+from nmt.commands.stopping import telling_how_to_go_on
 from nmt.commands.streams import say
+
+if TYPE_CHECKING:
+    from nmt.corpus.workers import MapChunks
 
 
 def prepare(
@@ -11,6 +18,7 @@ def prepare(
     overrides: options.Overrides = None,
     overwrite: options.OverwriteRun = False,
     max_bytes: options.MaxBytes = None,
+    ray: options.Ray = None,
 ) -> None:
     """Clean the corpora; set dev and test aside."""
     from nmt.config.starting import load_training_config
@@ -23,4 +31,21 @@ def prepare(
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
         stages.claim(settings, overwrite, say)
-        stages.run_prepare(settings, run, say)
+        with _mapper(ray) as in_chunks:
+            stages.run_prepare(settings, run, say, in_chunks)
+
+
+@contextmanager
+def _mapper(ray: str | None) -> "Iterator[MapChunks]":
+    """What cleans the pairs, chunk by chunk: processes of this machine, or a Ray cluster."""
+    if ray is None:
+        from nmt.corpus.workers import map_chunks
+
+        yield map_chunks
+        return
+    from nmt.cluster.ray_chunks import chunks_on
+    from nmt.cluster.ray_session import ray_session
+
+    how = "nothing is prepared yet; give the same command again"
+    with telling_how_to_go_on(lambda: how), ray_session(ray) as cluster:
+        yield chunks_on(cluster, say)

@@ -1,20 +1,17 @@
 """nmt translate: N lines in, N lines out, in order."""
 
 import os
-import signal
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from nmt.commands import options
-from nmt.commands.output_file import refuse_output
+from nmt.commands.stopping import telling_how_to_go_on
 from nmt.commands.streams import (
     flush,
     input_lines,
@@ -23,14 +20,16 @@ from nmt.commands.streams import (
     lines_ahead,
     printable,
     put,
-    refuse_unreadable,
     say,
     warn,
 )
 from nmt.commands.trained_run import find_run
-from nmt.errors import ConfigError, Interrupted, counted, print_nothing
+from nmt.commands.translate_files import FilesAsked, Job, translate_files
+from nmt.errors import ConfigError, counted
 
 if TYPE_CHECKING:
+    from nmt.config.schema import Config
+    from nmt.run_dir import RunDir
     from nmt.translate.resumable import ResumableOutput
     from nmt.translate.translation import Translation
     from nmt.translate.translator import Translator
@@ -61,6 +60,18 @@ Resume = Annotated[
     bool,
     typer.Option("--resume", help="Go on where an interrupted --output stopped."),
 ]
+OutputDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        callback=options.at_home,
+        help="Translate the files that --input 'PATTERN' names, each to a file of its name here.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Models at work with --ray; default: one a GPU, or CPU."),
+]
 Invalid = Annotated[
     Literal["error", "replace"],
     typer.Option(
@@ -72,7 +83,7 @@ Quiet = Annotated[
     typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
 ]
 
-_FILES = "a file is given as --input FILE, or as < FILE"
+_FILES = "a file is given as --input FILE, or as < FILE, and a pattern in quotes"
 
 
 def translate(
@@ -95,10 +106,15 @@ def translate(
     output: options.OutputFile = None,
     resume: Resume = False,
     overwrite: options.OverwriteOutput = False,
+    output_dir: OutputDir = None,
+    ray: options.Ray = None,
+    workers: Workers = None,
     invalid: Invalid = "error",
     quiet: Quiet = False,
 ) -> None:
     """Translate lines: N in, N out, in order."""
+    from nmt.exchange.engines import Computing
+
     search = {
         "beam_size": beam_size,
         "n_best": n_best,
@@ -108,22 +124,44 @@ def translate(
         "verify": verify,
         "batch_tokens": batch_tokens,
     }
-    refuse_output(output, overwrite, resume, [input_file])
-    refuse_unreadable(input_file)
+    files = FilesAsked(input_file, output, output_dir, overwrite, resume, ray, workers)
+    files.refuse_contradictions()
+    settings, run = _trained_run(model, config, overrides, search, device)
+    _refuse_several_as_text(output_format, settings.search.n_best)
+    engine = _engine_that_aligns(engine, output_format, output_dir) if alignments else engine
+    job = Job(settings, run, Computing(engine, device, precision), output_format, invalid, quiet)
+    if output_dir is not None:
+        translate_files(job, files)
+    else:
+        _translate_lines(job, files, alignments)
+
+
+def _trained_run(
+    model: Path | None,
+    config: Path | None,
+    overrides: list[str] | None,
+    search: dict[str, str | None],
+    device: str,
+) -> "tuple[Config, RunDir]":
+    """The run that translates, with the settings of the command line."""
     options.check_option("--device", "train.device", device)
     options.refuse_strange_overrides(overrides or [], ("search",), _FILES)
-    asked = options.with_options(overrides, "search", search)
-    settings, run = find_run(model, config, asked)
-    _refuse_several_as_text(output_format, settings.search.n_best)
-    engine = _engine_that_aligns(engine, output_format) if alignments else engine
-    from nmt.exchange.engines import Computing, open_translator
+    return find_run(model, config, options.with_options(overrides, "search", search))
 
-    computing = Computing(engine, device, precision)
-    translator = open_translator(settings, run, computing, warn, print_nothing if quiet else say)
-    render = Renderer(translator, output_format, alignments)
-    file = None if is_standard(input_file) else input_file
-    text = Text(input_lines(input_file, invalid), file, quiet)
-    _write(text, render, output, resume, overwrite)
+
+def _translate_lines(job: Job, files: FilesAsked, alignments: bool) -> None:
+    """The lines of one file or of stdin, to one file or to stdout."""
+    from nmt.exchange.engines import open_translator
+
+    translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
+    render = Renderer(translator, job.output_format, alignments)
+    source = files.source
+    lines = input_lines(source, job.invalid)
+    text = Text(lines, None if is_standard(source) else source, job.quiet)
+    if files.output is None or is_standard(files.output):
+        _to_stdout(text, render)
+    else:
+        _to_file(text, render, files.output, files.resume, files.overwrite)
 
 
 def _refuse_several_as_text(output_format: str, n_best: int) -> None:
@@ -132,10 +170,15 @@ def _refuse_several_as_text(output_format: str, n_best: int) -> None:
         raise ConfigError(f"{message}; text has one translation a line")
 
 
-def _engine_that_aligns(engine: options.Engine, output_format: str) -> options.Engine:
-    """The engine whose attention can be seen. Raises ConfigError if another one or another format is asked for."""
+def _engine_that_aligns(
+    engine: options.Engine, output_format: str, output_dir: Path | None
+) -> options.Engine:
+    """The engine whose attention can be seen. Raises ConfigError for what cannot go with alignments."""
     if output_format != "jsonl":
         raise ConfigError("command line: --alignments needs --format jsonl")
+    if output_dir is not None:
+        fix = "give one file as --input FILE --output FILE"
+        raise ConfigError(f"command line: --alignments does not go with --output-dir; {fix}")
     if engine == "ctranslate2":
         message = "CTranslate2 does not show where the model looks"
         raise ConfigError(f"command line: --alignments needs --engine torch; {message}")
@@ -202,15 +245,6 @@ class Text:
         return shown(windows, watched, done, lines_ahead(self.file) if watched else None)
 
 
-def _write(
-    text: Text, render: Renderer, output: Path | None, resume: bool, overwrite: bool
-) -> None:
-    if output is None or is_standard(output):
-        _to_stdout(text, render)
-    else:
-        _to_file(text, render, output, resume, overwrite)
-
-
 def _to_stdout(text: Text, render: Renderer) -> None:
     """The lines of a file many at a time, others as they arrive."""
     from nmt.translate.windows import live_windows, windows
@@ -232,32 +266,12 @@ def _to_file(text: Text, render: Renderer, output: Path, resume: bool, overwrite
 
     with (
         resumable_output(output, render.fingerprint(), resume, overwrite) as part,
-        _telling_how_to_resume(part),
+        telling_how_to_go_on(lambda: _how_to_resume(part)),
     ):
         for window in text.shown(windows(part.remaining(text.lines)), part.lines):
             part.append(window, render(window, part.lines + 1))
 
 
-@contextmanager
-def _telling_how_to_resume(part: "ResumableOutput") -> Iterator[None]:
-    """Turn Ctrl-C, SIGTERM and SIGHUP into an Interrupted that says how to go on."""
-    received = signal.SIGINT
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        nonlocal received
-        received = signal.Signals(number)
-        raise KeyboardInterrupt
-
-    handlers_before = {}
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP, and means it
-            handlers_before[number] = signal.signal(number, stop)
-    try:
-        yield
-    except KeyboardInterrupt:
-        held = f"{part.folder} holds {counted(part.lines, 'translated line')}"
-        message = f"{received.name}: {held}; continue with the same command and --resume"
-        raise Interrupted(message, received) from None
-    finally:
-        for number, handler in handlers_before.items():
-            signal.signal(number, handler)
+def _how_to_resume(part: "ResumableOutput") -> str:
+    held = f"{part.folder} holds {counted(part.lines, 'translated line')}"
+    return f"{held}; continue with the same command and --resume"

@@ -1,20 +1,20 @@
 """The prepare stage: read, normalise, filter, deduplicate, split, report.
 
 Two passes, both streaming: the first cleans every pair and stages it in a temporary file, the second deals the
-staged pairs out to train, dev and test. Only a key of each pair is remembered: 13 bytes at most.
+staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk.
 """
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmt.config.schema import Config, PrepareConfig
 from nmt.corpus.augment import Joiner
-from nmt.corpus.clean import Cleaner, RawPair
+from nmt.corpus.clean import Cleaner, Outcomes, RawPair
 from nmt.corpus.clean_pair import CleanPair, Head, from_line, head_of
 from nmt.corpus.contamination import Contamination
 from nmt.corpus.held_out import HeldOut, HeldOutDraw
@@ -30,10 +30,10 @@ from nmt.corpus.ledger import (
 )
 from nmt.corpus.lines import open_text, read_lines
 from nmt.corpus.pairs import SentencePair, writing_pairs
-from nmt.corpus.repeats import Flags, first_of_each
+from nmt.corpus.repeats import Repeats
 from nmt.corpus.sources import Source, Sources, changed, find_sources, fingerprint, stamps
 from nmt.corpus.train_keys import writing_keys
-from nmt.corpus.workers import map_chunks
+from nmt.corpus.workers import MapChunks, map_chunks
 from nmt.errors import DataError, UserError
 from nmt.files import PART, read_json, write_json
 from nmt.run_dir import SPLITS, RunDir, Split
@@ -42,16 +42,20 @@ Write = Callable[[str, str], None]  # appends a source and a target to a split
 WriteKeys = Callable[[int, int], None]  # appends the keys of a pair of train
 Writes = dict[Split, Write]
 Ledgers = list[Ledger]  # one for each corpus of a split
+Cleaned = tuple[Outcomes, list[str]]  # what Cleaner makes of a chunk
 
 _HELD_OUT: tuple[Split, Split] = ("test", "dev")
 
 
-def prepare(config: Config, run: RunDir) -> dict[str, Any]:
+def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> dict[str, Any]:
     """Write the run's clean text of every split, and a report, which is also given back.
+
+    `in_chunks` cleans the pairs; whoever works on them, what is written is the same.
 
     Raises DataError for corpora that cannot be used, ConfigError if none is configured or opencc is missing.
     """
     settings = config.prepare
+    clean = partial(in_chunks, workers=settings.workers, size=_length)
     sources = find_sources(config)
     cleaner = Cleaner.of(config)
     made_from = {"fingerprint": fingerprint(config, sources), "files": stamps(sources)}
@@ -64,18 +68,19 @@ def prepare(config: Config, run: RunDir) -> dict[str, Any]:
         write_keys = stack.enter_context(writing_keys(run.train_keys))
         folder = TemporaryDirectory(dir=run.path, prefix=".prepare.", suffix=PART)
         staged = Path(stack.enter_context(folder)) / "pairs"
+        repeats = stack.enter_context(closing(Repeats(staged.with_name("repeats"))))
 
         held_out: set[int] = set()  # keys of sentences
         for split in _HELD_OUT:
-            lines = _clean(sources[split], cleaner.for_held_out(), settings.workers, ledgers[split])
+            lines = _clean(sources[split], cleaner.for_held_out(), clean, ledgers[split])
             held_out |= _copy(lines, write[split])
         tests = _Tests(held_out, Contamination(settings.allowed_tests), settings, sources["train"])
-        lines = _clean(sources["train"], cleaner, settings.workers, ledgers["train"])
-        is_first = first_of_each(_stage(lines, staged, tests, draw, ledgers["train"]))
-        drawn = draw.drawn(int(is_first.sum()))
+        lines = _clean(sources["train"], cleaner, clean, ledgers["train"])
+        _stage(lines, staged, tests, draw, repeats, ledgers["train"])
+        drawn = draw.drawn(repeats.decide())
         lines = read_lines(staged)
         if settings.deduplicate:
-            lines = _without_repeats(lines, is_first, ledgers["train"])
+            lines = _without_repeats(lines, repeats, ledgers["train"])
         join = Joiner(settings.augment.joined)
         dealt = _deal(lines, drawn, held_out, ledgers["train"])
         _write_splits(dealt, sources["train"], join, write, write_keys, ledgers["train"])
@@ -126,11 +131,13 @@ def _sizes_to_draw(config: Config, sources: Sources) -> dict[Split, int]:
 
 
 def _clean(
-    sources: tuple[Source, ...], cleaner: Cleaner, workers: int, ledgers: Ledgers
+    sources: tuple[Source, ...],
+    cleaner: Cleaner,
+    in_chunks: Callable[..., Iterator[Cleaned]],
+    ledgers: Ledgers,
 ) -> Iterator[str]:
     """Read and clean the pairs of all corpora; gives lines of CleanPair."""
-    chunks = map_chunks(cleaner, _raw_pairs(sources), workers, size=_length)
-    for outcomes, lines in chunks:
+    for outcomes, lines in in_chunks(cleaner, _raw_pairs(sources)):
         for (corpus, outcome), count in outcomes.items():
             ledgers[corpus].outcomes[outcome] += count
         yield from lines
@@ -179,10 +186,14 @@ class _Tests:
 
 
 def _stage(
-    lines: Iterable[str], staged: Path, tests: _Tests, draw: HeldOutDraw, ledgers: Ledgers
-) -> "array[int]":
-    """Write the pairs without a sentence of a test set to `staged`, and enter them in the draw; gives their keys."""
-    keys = array("Q")
+    lines: Iterable[str],
+    staged: Path,
+    tests: _Tests,
+    draw: HeldOutDraw,
+    repeats: Repeats,
+    ledgers: Ledgers,
+) -> None:
+    """Write the pairs without a sentence of a test set to `staged`, and enter them in the draw; keys in `repeats`."""
     with open_text(staged) as file:
         for line in lines:
             pair = head_of(line)
@@ -190,19 +201,19 @@ def _stage(
             if rule is not None:
                 ledgers[pair.corpus].outcomes[rule] += 1
                 continue
-            keys.append(pair.key)
+            repeats.add(pair.key)
             draw.enter(pair.key, pair.src_key, pair.tgt_key)
             file.write(line + "\n")
-    return keys
 
 
-def _without_repeats(lines: Iterable[str], is_first: Flags, ledgers: Ledgers) -> Iterator[str]:
+def _without_repeats(lines: Iterable[str], repeats: Repeats, ledgers: Ledgers) -> Iterator[str]:
     """Drop every pair that an earlier one equals."""
-    for line, first in zip(lines, is_first, strict=True):
-        if first:
+    for line in lines:
+        pair = head_of(line)
+        if repeats.is_first(pair.key):
             yield line
         else:
-            ledgers[head_of(line).corpus].outcomes[DUPLICATE] += 1
+            ledgers[pair.corpus].outcomes[DUPLICATE] += 1
 
 
 def _deal(

@@ -10,6 +10,7 @@ from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.ledger import ledger_line
 from nmt.corpus.prepare import is_current, prepare, why_stale
 from nmt.corpus.sources import find_sources
+from nmt.corpus.workers import MapChunks, map_chunks
 from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
 from nmt.ownership import (
     delete_training,
@@ -181,12 +182,12 @@ def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
         raise DataError(f"{run.path}: has a model, but no encoded text to train it on; {fix}")
 
 
-def run_prepare(config: Config, run: RunDir, say: Say) -> None:
+def run_prepare(config: Config, run: RunDir, say: Say, in_chunks: MapChunks = map_chunks) -> None:
     """Prepare, and say what was kept and dropped. Raises ConfigError if the run is trained already."""
     _refuse_if_trained(run, "prepare")
     _refuse_foreign_text(config, run)
     with staging(run) as staged:
-        report = prepare(config, staged)
+        report = prepare(config, staged, in_chunks)
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
     contaminated = contamination_line(report, config.prepare.public_tests)

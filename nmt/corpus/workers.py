@@ -9,18 +9,31 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from threading import Thread
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from nmt.errors import UserError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+
+class MapChunks(Protocol):
+    """What applies a function to chunks of items, in order: `map_chunks`, or the same on a cluster."""
+
+    def __call__(
+        self,
+        work: Callable[[list[Any]], Any],
+        items: Iterable[Any],
+        workers: int,
+        size: Callable[[Any], int],
+    ) -> Iterator[Any]:
+        """Give the results of the chunks."""
+
+
 CHUNK = 5_000  # items that one process works on at a time
+# With fewer items, starting processes takes longer than the work.
 _CHUNKS_WORTH_IT = 10
-_WORTH_IT = (
-    _CHUNKS_WORTH_IT * CHUNK
-)  # with fewer items, starting processes takes longer than the work
+_WORTH_IT = _CHUNKS_WORTH_IT * CHUNK
 _USUAL_LENGTH = 1000  # characters of an item; a chunk of longer ones has fewer of them
 
 
@@ -41,7 +54,7 @@ def map_chunks(
     source = iter(items)
     worth_it = _WORTH_IT if chunk is None else _CHUNKS_WORTH_IT * chunk
     first = _take(source, worth_it, size)
-    chunks = _chunks(chain(first, source), size, chunk or CHUNK)
+    chunks = chunks_of(chain(first, source), size, chunk or CHUNK)
     processes = workers or os.cpu_count() or 1
     if processes == 1 or len(first) < worth_it:
         yield from map(work, chunks)
@@ -55,7 +68,10 @@ def map_chunks(
         ) from None
 
 
-def _chunks(items: Iterator[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+def chunks_of(
+    items: Iterator[Item], size: Callable[[Item], int], most: int = CHUNK
+) -> Iterator[list[Item]]:
+    """Cut items into lists of `most`, or of fewer long ones."""
     while chunk := _take(items, most, size):
         yield chunk
 

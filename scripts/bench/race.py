@@ -121,7 +121,7 @@ def _bleu(config: Config, run: RunDir, weights: checkpoint.Weights) -> float:
     decoder = Decoder(model, src, tgt, resolve_precision("auto", _ALONE.device))
     translator = Translator(decoder, src, tgt, config.search, config.prepare.augment)
     texts = [translation.text for translation in translator.translate(sources)]
-    return values(texts, references, ["bleu"])["bleu"]
+    return values(texts, [references], ["bleu"])["bleu"]
 
 
 def first_over(bleu: float, curve: list[Point]) -> Point | None:

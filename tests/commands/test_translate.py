@@ -326,6 +326,10 @@ def test_alignments_point_into_the_source_and_the_translation(trained: RunDir) -
         ([], "--alignments needs --format jsonl"),
         (["--format", "scores"], "--alignments needs --format jsonl"),
         (["--format", "jsonl", "--engine", "ctranslate2"], "--alignments needs --engine torch"),
+        (
+            ["--format", "jsonl", "--input", "README.md", "--output-dir", "new"],
+            "--alignments does not go with --output-dir",
+        ),
     ],
 )
 def test_alignments_are_refused_where_they_cannot_be(arguments: list[str], message: str) -> None:

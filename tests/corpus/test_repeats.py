@@ -1,30 +1,60 @@
 import tracemalloc
-from array import array
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.corpus.repeats import first_of_each
+from nmt.corpus import repeats as repeats_module
+from nmt.corpus.repeats import Repeats
 
 # Few small ones, so that some come again.
 KEYS = st.integers(0, 2**60 - 1) | st.integers(0, 300) | st.integers(0, 3).map(lambda n: n << 56)
 
 
-@given(st.lists(KEYS, max_size=200))
+def flags(keys: list[int]) -> tuple[int, list[bool]]:
+    """How many keys are different, and which are first."""
+    with TemporaryDirectory() as folder:
+        repeats = Repeats(Path(folder) / "repeats")
+        for key in keys:
+            repeats.add(key)
+        different = repeats.decide()
+        found = [repeats.is_first(key) for key in keys]
+        repeats.close()
+    return different, found
+
+
+@given(st.lists(KEYS, max_size=60))
+@settings(max_examples=50)
 def test_a_key_is_flagged_where_it_stands_first(keys: list[int]) -> None:
     expected = [key not in keys[:place] for place, key in enumerate(keys)]
-    assert first_of_each(array("Q", keys)).tolist() == expected
+    assert flags(keys) == (len(set(keys)), expected)
 
 
-def test_a_key_takes_sixteen_bytes_at_most() -> None:
-    count = 400_000
-    drawn = np.random.default_rng(1).integers(0, 2**60, count, np.uint64)
+def test_keys_that_no_longer_wait_in_memory_are_compared_too() -> None:
+    keys = [*range(0, 200_000, 64), *range(0, 400_000, 64)]  # all in one bucket
+    different, found = flags(keys)
+    assert different == 6_250
+    assert found == [True] * 3_125 + [False] * 3_125 + [True] * 3_125
+
+
+def peak(folder: Path, count: int) -> int:
+    """The most bytes of memory that so many keys take."""
+    drawn = np.random.default_rng(1).integers(0, 2**60, count, np.uint64).tolist()
+    repeats = Repeats(folder)
     tracemalloc.start()
-    keys = array("Q")
-    for start in range(0, count, 1000):
-        keys.frombytes(drawn[start : start + 1000].tobytes())
-    assert first_of_each(keys).all()
-    peak = tracemalloc.get_traced_memory()[1]
+    for key in drawn:
+        repeats.add(key)
+    assert repeats.decide() == count
+    found = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak / count < 16
+    repeats.close()
+    return found
+
+
+def test_keys_are_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeats_module, "_WAITING", 64)
+    more = peak(tmp_path / "many", 90_000) - peak(tmp_path / "few", 30_000)
+    assert more / 60_000 < 2

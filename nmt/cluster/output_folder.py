@@ -1,0 +1,158 @@
+"""The folder that translated files appear in, each whole or not at all.
+
+`.nmt/` in it holds what is not finished: for each file a folder of results of shards, and `done.json`, which says what
+the finished files were made from, so that they are neither made again nor taken for the user's.
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nmt.cluster.shards import packed
+from nmt.errors import ConfigError, ModelError
+from nmt.files import PART, checksum, locked, read_json, replacing, sync, write_json
+
+_BLOCK = 2**20  # bytes copied at a time
+
+
+@dataclass
+class File:
+    """A file to translate, and how far it has come."""
+
+    source: Path
+    target: Path
+    parts: list[str] = field(default_factory=list)  # names of its shards, in order
+    missing: set[str] = field(default_factory=set)  # of them, those without a result yet
+    lines: int = 0
+    is_read: bool = False  # to its end
+    is_whole: bool = True  # false when a shard or the reading has failed
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether its shards can be put together."""
+        return self.is_read and self.is_whole and not self.missing
+
+
+class OutputFolder:
+    """The results of shards, and the finished files."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._work = path / ".nmt"
+        self._done_file = self._work / "done.json"
+        self._done: dict[str, Any] = {}
+
+    @contextmanager
+    def locked(self, files: Sequence[File]) -> Iterator[None]:
+        """Keep other processes from writing here. Raises UserError if one does, ConfigError for what is not ours."""
+        self._refuse_foreign()
+        places = [self._done_file]
+        for file in files:
+            places += [self._parts(file), self._joined(file)]
+        with locked(self._work, places):
+            self._done = self._read_done()
+            yield
+
+    def _refuse_foreign(self) -> None:
+        names = {path.name for path in self._work.glob("*")}
+        if self._work.exists() and (not self._work.is_dir() or (names and ".lock" not in names)):
+            raise ConfigError(f"{self._work}: not written by nmt; name another --output-dir")
+
+    def _read_done(self) -> dict[str, Any]:
+        if not self._done_file.exists():
+            return {}
+        done = read_json(self._done_file)
+        is_ours = isinstance(done, dict) and all(isinstance(each, dict) for each in done.values())
+        if not is_ours:
+            raise ModelError(f"{self._done_file}: damaged; delete it and run the command again")
+        return dict(done)
+
+    # --- results of shards ---
+
+    def results(self, file: File) -> set[str]:
+        """The names of the shards of a file whose results are there."""
+        return {path.name for path in self._parts(file).glob("*") if path.is_file()}
+
+    def store(self, file: File, name: str, content: bytes) -> None:
+        """Keep the result of a shard."""
+        with replacing(self._parts(file) / name) as part:
+            part.write_bytes(content)
+
+    def _parts(self, file: File) -> Path:
+        return self._work / f"{file.target.name}{PART}"
+
+    # --- finished files ---
+
+    def knows(self, file: File) -> bool:
+        """Whether nmt wrote the file that stands where this one is to be, and nobody has changed it since."""
+        record = self._done.get(file.target.name)
+        return record is not None and _is_as_noted(file.target, record.get("output"))
+
+    def is_finished(self, file: File, made_with: str) -> bool:
+        """Whether the file is there, made from this input with this model, search and format."""
+        record = self._done.get(file.target.name)
+        if record is None or not self.knows(file) or record.get("made_with") != made_with:
+            return False
+        return _is_as_noted(file.source, record.get("input"))
+
+    def put_together(self, file: File, made_with: str) -> None:
+        """Make the file from the results of its shards."""
+        joined = self._joined(file)
+        with replacing(joined) as part:
+            self._join(file, part)
+        self._done[file.target.name] = {
+            "made_with": made_with,
+            "lines": file.lines,
+            "input": _noted(file.source),
+            "output": _noted(joined),
+        }
+        # Noted before it gets its name: a process that is killed here leaves no file that is unknown.
+        write_json(self._done_file, self._done)
+        joined.replace(file.target)
+        sync(self.path)
+        self.clear(file)
+
+    def clear(self, file: File) -> None:
+        """Delete the results of the shards of a file that is finished."""
+        shutil.rmtree(self._parts(file), ignore_errors=True)
+
+    def _join(self, file: File, part: Path) -> None:
+        with part.open("wb") as whole:
+            for name in file.parts:
+                with (self._parts(file) / name).open("rb") as result:
+                    shutil.copyfileobj(result, whole, _BLOCK)
+            if not file.parts:
+                whole.write(packed(b"", file.source))
+
+    def _joined(self, file: File) -> Path:
+        return self._work / f"{file.target.name}.whole"
+
+
+def _noted(path: Path) -> list[Any]:
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns, checksum(path)]
+
+
+def _is_as_noted(path: Path, noted: Any) -> bool:
+    """Whether a file has the contents that were noted; it is read only where its time has changed."""
+    if not isinstance(noted, list) or len(noted) != 3 or not path.is_file():
+        return False
+    status = path.stat()
+    if status.st_size != noted[0]:
+        return False
+    return bool(status.st_mtime_ns == noted[1] or checksum(path) == noted[2])
+
+
+def refuse_targets(folder: OutputFolder, files: Iterable[File], made_with: str) -> None:
+    """Raise ConfigError for a file that stands where one is to be written, and is not what would be written there."""
+    for file in files:
+        if not file.target.exists() or folder.is_finished(file, made_with):
+            continue
+        fix = "name another --output-dir, or --overwrite it"
+        if folder.knows(file):
+            message = "was made with another model, search or format, or from another input"
+            raise ConfigError(f"{file.target}: {message}; {fix}")
+        raise ConfigError(f"{file.target}: exists already; {fix}")

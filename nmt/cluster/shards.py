@@ -1,0 +1,128 @@
+"""A file of text cut into shards, each of which is translated by itself.
+
+A shard is a window of lines, as `nmt translate < FILE` takes them: the batches are the same, and so are the bytes.
+Its name holds a hash of all that decides what is written for it. So a result under that name is the right one, whoever
+made it and whenever.
+"""
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt.corpus.lines import blocks_of, decode_lines
+from nmt.translate.formats import written
+from nmt.translate.windows import windows
+
+if TYPE_CHECKING:
+    from nmt.translate.translator import Translator
+
+_LEVEL = 6  # of gzip
+_GZIP = 31  # as zlib calls it
+_START = 2**18  # bytes by which a file's number of lines is judged
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Lines of a file, one after another."""
+
+    file: Path
+    first: int  # the number of its first line; a file's first is 1
+    lines: list[str]
+    name: str  # equal for equal results
+
+    def __str__(self) -> str:
+        last = self.first + len(self.lines) - 1
+        return f"{self.file}: lines {self.first:,} to {last:,}"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What is written for a shard, compressed for a .gz, and what there is to warn of."""
+
+    content: bytes
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why a shard could not be translated."""
+
+    reason: str
+
+
+Outcome = Done | Failed
+
+
+def shards_of(file: Path, made_with: str, invalid: str = "error") -> Iterator[Shard]:
+    """Cut a file, plain or .gz, into shards.
+
+    `made_with` names model, search and format. Bytes that are not UTF-8 are an "error", or "replace" makes them U+FFFD.
+    Raises DataError, after the shards before it, for what is wrong with the file.
+    """
+    errors = "strict" if invalid == "error" else invalid
+    first = 1
+    for lines in windows(decode_lines(blocks_of(file), file, errors)):
+        yield Shard(file, first, lines, _name(first, lines, made_with))
+        first += len(lines)
+
+
+def _name(first: int, lines: list[str], made_with: str) -> str:
+    start = f"{first:012d}"
+    digest = hashlib.sha256(f"{made_with}\n{start}\n".encode())
+    digest.update("\n".join(lines).encode())
+    return f"{start}-{digest.hexdigest()[:32]}"
+
+
+class ShardTranslator:
+    """Shards to what is written for them."""
+
+    def __init__(self, translator: "Translator", output_format: str) -> None:
+        self._translator = translator
+        self._output_format = output_format
+
+    def __call__(self, shard: Shard) -> Done:
+        """Translate the lines of a shard."""
+        translations = self._translator.translate(shard.lines)
+        warnings = []
+        for number, translation in enumerate(translations, shard.first):
+            for fault in translation.faults:
+                warnings.append(f"{shard.file}:{number}: {fault}")
+        text = written(self._output_format, translations, shard.first)
+        return Done(packed(text.encode(), shard.file), tuple(warnings))
+
+
+def packed(content: bytes, file: Path) -> bytes:
+    """The content as a file of this name holds it. Packed pieces, one after another, are a packed whole."""
+    if file.suffix != ".gz":
+        return content
+    return gzip.compress(content, _LEVEL, mtime=0)
+
+
+def reason(error: BaseException) -> str:
+    """An error in one line."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0]
+
+
+def estimated_lines(files: Sequence[Path]) -> dict[Path, int]:
+    """About how many lines files have, judged by the start of each."""
+    return {file: _estimated(file) for file in files}
+
+
+def _estimated(file: Path) -> int:
+    with file.open("rb") as opened:
+        start = opened.read(_START)
+    size = file.stat().st_size
+    text = start
+    if file.suffix == ".gz":
+        unzip = zlib.decompressobj(wbits=_GZIP)
+        try:
+            text = unzip.decompress(start)
+        except zlib.error:
+            return 0  # reading it tells what is wrong with it
+        start = start[: len(start) - len(unzip.unused_data)]
+    return text.count(b"\n") * size // max(1, len(start))

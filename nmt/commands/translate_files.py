@@ -1,0 +1,263 @@
+"""nmt translate --output-dir: files in, files of the same names out, shard by shard, here or on Ray."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nmt.commands.output_file import refuse_output
+from nmt.commands.stopping import telling_how_to_go_on
+from nmt.commands.streams import is_standard, is_watched, printable, refuse_unreadable, say, warn
+from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from nmt.cluster.output_folder import File, OutputFolder
+    from nmt.cluster.pools import Pool
+    from nmt.cluster.translating import Watch
+    from nmt.config.schema import Config
+    from nmt.exchange.engines import Computing
+    from nmt.run_dir import RunDir
+
+_LOG_EVERY = 60  # seconds, where nobody sees a bar
+
+
+@dataclass(frozen=True)
+class Job:
+    """What translates, and how."""
+
+    settings: "Config"
+    run: "RunDir"
+    computing: "Computing"
+    output_format: str
+    invalid: str
+    quiet: bool
+
+    @property
+    def say(self) -> Say:
+        """Prints a line for people, unless they want none."""
+        return print_nothing if self.quiet else say
+
+
+@dataclass(frozen=True)
+class FilesAsked:
+    """What is read and written, and who does it."""
+
+    source: Path | None  # with an `output_dir`, perhaps a pattern
+    output: Path | None
+    output_dir: Path | None
+    overwrite: bool
+    resume: bool
+    ray: str | None
+    workers: int | None
+
+    def refuse_contradictions(self) -> None:
+        """Raise, before the work begins, for options that do not go together and files that cannot be used."""
+        if self.workers is not None and self.ray is None:
+            raise ConfigError("command line: --workers needs --ray; add --ray local")
+        if self.output_dir is None:
+            if self.ray is not None:
+                fix = "give --input FILE --output-dir DIR"
+                raise ConfigError(f"command line: --ray translates files; {fix}")
+            refuse_output(self.output, self.overwrite, self.resume, [self.source])
+            refuse_unreadable(self.source)
+            return
+        if self.output is not None:
+            raise ConfigError("command line: --output and --output-dir; give one of them")
+        if self.resume:
+            message = "--output-dir goes on by itself where it was interrupted"
+            raise ConfigError(f"command line: {message}; leave out --resume")
+        if self.source is None or is_standard(self.source):
+            message = "--output-dir needs files"
+            raise ConfigError(f"command line: {message}; give --input FILE or --input 'PATTERN'")
+
+
+def translate_files(job: Job, asked: FilesAsked) -> None:
+    """Translate files into a folder; what is there already is not made again."""
+    from nmt.cluster.output_folder import OutputFolder, refuse_targets
+    from nmt.cluster.translating import Translating
+
+    assert asked.output_dir is not None  # noqa: S101 - else this is not called
+    files = files_of(asked)
+    folder = OutputFolder(asked.output_dir)
+    progress = Progress(files, job.quiet)
+    how = f"{folder.path} keeps what is done; the same command goes on from there"
+    with telling_how_to_go_on(lambda: how), folder.locked(files):
+        if not asked.overwrite:
+            _refuse_strangers(folder, files)
+        with _opened(job, asked, progress) as (pool, made_with):
+            if not asked.overwrite:
+                refuse_targets(folder, files, made_with)
+            with progress:
+                work = Translating(files, folder, made_with, job.invalid, progress.watch())
+                work.run(pool)
+
+
+def files_of(asked: FilesAsked) -> "list[File]":
+    """The files to translate. Raises DataError if there are none, ConfigError where one would be in the way."""
+    from nmt.cluster.output_folder import File
+
+    assert asked.source is not None  # noqa: S101 - refuse_contradictions has seen to it
+    assert asked.output_dir is not None  # noqa: S101
+    sources = _expanded(asked.source)
+    _refuse_unfit_folder(asked.output_dir)
+    by_name: dict[str, Path] = {}
+    for source in sources:
+        other = by_name.setdefault(source.name, source)
+        if other != source:
+            message = "have the same name, and would be written to the same file"
+            raise ConfigError(f"{other} and {source}: {message}; translate them one by one")
+        target = asked.output_dir / source.name
+        if target.exists() and target.samefile(source):
+            raise ConfigError(f"{target}: is what is read; name another --output-dir")
+        if target.is_symlink() or (target.exists() and not target.is_file()):
+            raise ConfigError(f"{target}: is not a plain file; name another --output-dir")
+    return [File(source, asked.output_dir / source.name) for source in sources]
+
+
+def _expanded(pattern: Path) -> list[Path]:
+    if pattern.is_dir():
+        raise DataError(f"{pattern}: is a folder; name the files in it, such as '{pattern}/*'")
+    if has_magic(str(pattern)) and not pattern.is_file():
+        found = sorted(Path(name) for name in glob(str(pattern)) if Path(name).is_file())  # noqa: PTH207
+        if not found:
+            here = f"relative paths start at {Path.cwd()}"
+            raise DataError(f"{pattern}: no file has such a name ({here})")
+        return found
+    refuse_unreadable(pattern)
+    if not pattern.is_file():
+        raise DataError(f"{pattern}: is a pipe or a device; leave out --output-dir")
+    return [pattern]
+
+
+def _refuse_unfit_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder}: is a file; --output-dir names a folder")
+
+
+def _refuse_strangers(folder: "OutputFolder", files: "Sequence[File]") -> None:
+    """Raise ConfigError, before a model is loaded, for a file that is in the way and that nmt did not write."""
+    for file in files:
+        if file.target.exists() and not folder.knows(file):
+            fix = "name another --output-dir, or --overwrite it"
+            raise ConfigError(f"{file.target}: exists already; {fix}")
+
+
+@contextmanager
+def _opened(job: Job, asked: FilesAsked, progress: "Progress") -> "Iterator[tuple[Pool, str]]":
+    """What translates, and a hash of model, search and format."""
+    from nmt import __version__
+    from nmt.cluster.pools import in_this_process
+    from nmt.cluster.shards import ShardTranslator
+    from nmt.exchange.engines import open_translator
+
+    if asked.ray is None:
+        translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
+        made_with = f"{translator.fingerprint()} {job.output_format} nmt {__version__}"
+        yield in_this_process(ShardTranslator(translator, job.output_format)), made_with
+        return
+    from nmt.cluster.ray_session import ray_session
+    from nmt.cluster.ray_translators import Model, RayTranslators
+
+    model = Model(job.settings, job.run.path.absolute(), job.run.checkpoint, job.computing)
+    with ray_session(asked.ray) as cluster:
+        pool = RayTranslators(
+            cluster, model, job.output_format, asked.workers, progress.working, warn
+        )
+        with pool:
+            made_with = f"{pool.fingerprint(job.say)} {job.output_format} nmt {__version__}"
+            yield pool, made_with
+            if pool.losses():
+                job.say(f"nmt: {pool.losses()}")
+
+
+class Progress:
+    """How far the work has come: a bar on a terminal, else a line now and then."""
+
+    def __init__(self, files: "Sequence[File]", quiet: bool) -> None:
+        self._files = files
+        self._quiet = quiet
+        self._bar: tqdm[Any] | None = None
+        self._lines: dict[Path, int] = {}  # of each file; estimated until it is read
+        self._translated = 0
+        self._found = 0
+        self._workers = 1
+        self._begun = time.monotonic()
+        self._said = self._begun
+
+    def __enter__(self) -> None:
+        from nmt.cluster.shards import estimated_lines
+
+        self._begun = self._said = time.monotonic()
+        if is_watched(self._quiet):
+            from tqdm import tqdm
+
+            self._lines = estimated_lines([file.source for file in self._files])
+            self._bar = tqdm(unit=" lines", total=sum(self._lines.values()), file=sys.stderr)
+            self.working(self._workers)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        if not self._quiet:
+            say(f"nmt: {self._so_far()}")
+
+    def watch(self) -> "Watch":
+        """What the work tells."""
+        from nmt.cluster.translating import Watch
+
+        return Watch(self._add, self._find, self._know, self._finish, self._warn)
+
+    def working(self, workers: int) -> None:
+        """So many models are at work."""
+        self._workers = workers
+        if self._bar is not None:
+            self._bar.set_postfix_str(counted(workers, "worker"))
+
+    def _add(self, lines: int) -> None:
+        self._translated += lines
+        if self._bar is not None:
+            self._bar.update(lines)
+        elif not self._quiet and time.monotonic() - self._said > _LOG_EVERY:
+            self._said = time.monotonic()
+            say(f"nmt: {self._so_far()}")
+
+    def _find(self, lines: int) -> None:
+        self._found += lines
+        if self._bar is not None:
+            self._bar.initial += lines
+            self._bar.update(lines)
+
+    def _know(self, file: "File") -> None:
+        if self._bar is not None:
+            self._lines[file.source] = file.lines
+            self._bar.total = sum(self._lines.values())
+
+    def _finish(self, file: "File") -> None:
+        if not self._quiet:
+            self._print(f"nmt: {file.target}: {counted(file.lines, 'line')}")
+
+    def _warn(self, line: str) -> None:
+        self._print(f"nmt: warning: {printable(line)}")
+
+    def _print(self, line: str) -> None:
+        if self._bar is None:
+            say(line)
+        else:
+            self._bar.write(line, file=sys.stderr)
+
+    def _so_far(self) -> str:
+        if not self._translated and not self._found:
+            return "nothing to translate"
+        seconds = max(time.monotonic() - self._begun, 1e-3)
+        speed = f"{self._translated / seconds:,.0f} a second"
+        line = f"{counted(self._translated, 'line')} translated, {speed}"
+        line += f", {counted(self._workers, 'worker')}"
+        if self._found:
+            line += f"; {counted(self._found, 'line')} were there"
+        return line

@@ -1,0 +1,262 @@
+"""Files translated shard by shard: whatever comes when, and whoever is killed, the bytes are the same."""
+
+import gzip
+import os
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from nmt.cluster.output_folder import File, OutputFolder, refuse_targets
+from nmt.cluster.pools import Pool, attempted, in_this_process
+from nmt.cluster.shards import Done, Failed, Outcome, Shard, packed
+from nmt.cluster.translating import Translating, Watch
+from nmt.errors import ConfigError, DataError, UserError
+from nmt.translate.windows import WINDOW
+
+MODEL = "a model"
+
+
+class Shouting:
+    """A translator that writes capitals, and counts."""
+
+    def __init__(self, fails_at: str = "nothing", times: int = 0) -> None:
+        self.seen: Counter[str] = Counter()
+        self._fails_at = fails_at
+        self._times = times
+
+    def __call__(self, shard: Shard) -> Done:
+        self.seen[shard.name] += 1
+        if self._fails_at in shard.lines and self.seen[shard.name] <= self._times:
+            raise RuntimeError("it broke\nin two lines")
+        text = "".join(line.upper() + "\n" for line in shard.lines)
+        return Done(packed(text.encode(), shard.file), (f"{shard.file}: loud",))
+
+
+class Told:
+    """What a watcher was told."""
+
+    def __init__(self) -> None:
+        self.translated = 0
+        self.found = 0
+        self.finished: list[Path] = []
+        self.warnings: list[str] = []
+
+    def watch(self) -> Watch:
+        def translated(lines: int) -> None:
+            self.translated += lines
+
+        def found(lines: int) -> None:
+            self.found += lines
+
+        return Watch(
+            translated,
+            found,
+            lambda _: None,
+            lambda file: self.finished.append(file.target),
+            self.warnings.append,
+        )
+
+
+class World:
+    """Three files, and a folder to translate them into."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.out = path / "out"
+        self.expected = {}
+        for name, count in (("a.en", 2 * WINDOW + 5), ("b.en.gz", WINDOW + 1), ("c.en", 0)):
+            lines = [f"{name} says {number}" for number in range(count)]
+            self.put(name, lines)
+            self.expected[name] = "".join(line.upper() + "\n" for line in lines)
+
+    def put(self, name: str, lines: list[str]) -> None:
+        text = "".join(line + "\n" for line in lines)
+        (self.path / name).write_bytes(packed(text.encode(), Path(name)))
+
+    def files(self) -> list[File]:
+        return [File(self.path / name, self.out / name) for name in self.expected]
+
+    def translate(self, pool: Pool, made_with: str = MODEL) -> Told:
+        told = Told()
+        folder = OutputFolder(self.out)
+        files = self.files()
+        with folder.locked(files):
+            refuse_targets(folder, files, made_with)
+            Translating(files, folder, made_with, "error", told.watch()).run(pool)
+        return told
+
+    def texts(self) -> dict[str, str]:
+        found = {}
+        for path in self.out.iterdir():
+            if path.is_file():
+                content = path.read_bytes()
+                whole = gzip.decompress(content) if path.suffix == ".gz" else content
+                found[path.name] = whole.decode()
+        return found
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def in_any_order(work: Shouting, chance: Random, most: int = 3) -> Pool:
+    """A pool that has up to `most` shards, and is done with any of them."""
+
+    def translate(shards: Iterator[Shard]) -> Iterator[tuple[Shard, Outcome]]:
+        held = list(islice(shards, most))
+        while held:
+            shard = held.pop(chance.randrange(len(held)))
+            yield shard, attempted(work, shard)
+            held += islice(shards, most - len(held))
+
+    return translate
+
+
+def killed_after(count: int, work: Shouting) -> Pool:
+    def translate(shards: Iterator[Shard]) -> Iterator[tuple[Shard, Outcome]]:
+        for done, shard in enumerate(shards):
+            if done == count:
+                raise KeyboardInterrupt
+            yield shard, work(shard)
+
+    return translate
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_files_have_their_lines_in_order_whatever_is_done_first(world: World, seed: int) -> None:
+    work = Shouting()
+    told = world.translate(in_any_order(work, Random(seed)))
+    assert world.texts() == world.expected
+    assert set(work.seen.values()) == {1}
+    assert told.translated == 3 * WINDOW + 6
+    assert sorted(told.finished) == [world.out / name for name in sorted(world.expected)]
+    assert len(told.warnings) == 5
+
+
+def test_what_is_done_is_not_done_again(world: World) -> None:
+    work = Shouting()
+    for count in (1, 0, 2):
+        with pytest.raises(KeyboardInterrupt):
+            world.translate(killed_after(count, work))
+    assert "b.en.gz" not in world.texts()
+    told = world.translate(in_this_process(work))
+    assert told.found + told.translated == WINDOW + 1
+    assert world.texts() == world.expected
+    assert set(work.seen.values()) == {1}
+    left = {path.name for path in (world.out / ".nmt").iterdir()}
+    assert left == {".lock", "done.json"}
+
+
+def test_finished_files_stay_as_they_are(world: World) -> None:
+    world.translate(in_this_process(Shouting()))
+    before = {path: path.stat().st_mtime_ns for path in world.out.iterdir() if path.is_file()}
+    os.utime(world.path / "a.en")  # touched, as a copy is
+    os.utime(world.out / "b.en.gz")
+    work = Shouting()
+    world.translate(in_this_process(work))
+    assert not work.seen
+    after = {path: path.stat().st_mtime_ns for path in before if path.name != "b.en.gz"}
+    assert after.items() <= before.items()
+
+
+def test_a_process_killed_while_a_file_gets_its_name_loses_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def killed(self: Path, target: Path) -> Path:
+        if target == world.out / "a.en":
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    work = Shouting()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            world.translate(in_this_process(work))
+    world.translate(in_this_process(work))
+    assert world.texts() == world.expected
+    assert set(work.seen.values()) == {1}
+
+
+def test_a_shard_that_fails_twice_is_done_the_third_time(world: World) -> None:
+    world.translate(in_this_process(Shouting(fails_at="a.en says 7", times=2)))
+    assert world.texts() == world.expected
+
+
+def test_a_shard_that_fails_three_times_is_named_and_the_rest_goes_on(world: World) -> None:
+    told = Told()
+    folder = OutputFolder(world.out)
+    files = world.files()
+    work = Shouting(fails_at="a.en says 7", times=3)
+    with (
+        folder.locked(files),
+        pytest.raises(UserError, match=r"^not translated: \S+a\.en; what is done of them") as error,
+    ):
+        Translating(files, folder, MODEL, "error", told.watch()).run(in_this_process(work))
+    assert error.value.exit_code == 1
+    name = world.path / "a.en"
+    assert f"{name}: lines 1 to 2,000: failed 3 times: it broke" in told.warnings
+    assert world.texts() == {name: world.expected[name] for name in ("b.en.gz", "c.en")}
+    told = world.translate(in_this_process(Shouting()))
+    assert world.texts() == world.expected
+    assert (told.found, told.translated) == (WINDOW + 5, WINDOW)
+
+
+def test_a_damaged_file_is_named_and_the_others_are_translated(world: World) -> None:
+    (world.path / "b.en.gz").write_bytes(b"no gzip")
+    with pytest.raises(DataError, match=r"not translated: \S+b\.en\.gz") as error:
+        world.translate(in_this_process(Shouting()))
+    assert error.value.exit_code == 3
+    assert world.texts() == {name: world.expected[name] for name in ("a.en", "c.en")}
+
+
+def test_results_of_another_model_or_other_lines_are_not_taken(world: World) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        world.translate(killed_after(2, Shouting()))
+    lines = world.expected["a.en"].lower().splitlines()
+    lines[3] = "new"
+    world.put("a.en", lines)
+    world.expected["a.en"] = "".join(line.upper() + "\n" for line in lines)
+    told = world.translate(in_this_process(Shouting()))
+    assert told.found == WINDOW  # of a.en's second shard; its first has changed
+    assert world.texts() == world.expected
+
+
+def test_a_file_made_with_another_model_is_not_replaced_unasked(world: World) -> None:
+    world.translate(in_this_process(Shouting()))
+    with pytest.raises(ConfigError, match=r"a\.en: was made with another model, search or format"):
+        world.translate(in_this_process(Shouting()), made_with="another")
+
+
+def test_a_file_that_somebody_has_changed_is_not_replaced_unasked(world: World) -> None:
+    world.translate(in_this_process(Shouting()))
+    (world.out / "a.en").write_text("mine\n")
+    with pytest.raises(ConfigError, match=r"a\.en: exists already; name another --output-dir"):
+        world.translate(in_this_process(Shouting()))
+    assert (world.out / "a.en").read_text() == "mine\n"
+
+
+def test_two_processes_do_not_write_into_one_folder(world: World) -> None:
+    with (
+        OutputFolder(world.out).locked(world.files()),
+        pytest.raises(UserError, match="another process is at work"),
+    ):
+        world.translate(in_this_process(Shouting()))
+
+
+def test_a_folder_of_the_name_that_is_not_ours_is_refused(world: World) -> None:
+    (world.out / ".nmt").mkdir(parents=True)
+    (world.out / ".nmt" / "notes").write_text("mine")
+    with pytest.raises(ConfigError, match=r"\.nmt: not written by nmt"):
+        world.translate(in_this_process(Shouting()))
+
+
+def test_a_pool_gives_failures_as_outcomes() -> None:
+    shard = Shard(Path("a"), 1, ["x"], "name")
+    assert attempted(Shouting("x", 9), shard) == Failed("it broke")
