@@ -19,7 +19,8 @@ from nmt.corpus.dedupe import side_key
 from nmt.corpus.pairs import SentencePair
 from nmt.files import replacing
 
-_BLOCK = 2**16  # keys
+_READ_AT_ONCE = 2**16  # keys
+_WRITTEN_AT_ONCE = 2**10  # keys, which take 40 bytes each while they wait
 _NUMBER = np.dtype("<u8")
 
 
@@ -32,7 +33,7 @@ def writing_keys(path: Path) -> Iterator[Callable[[int, int], None]]:
         def write(src_key: int, tgt_key: int) -> None:
             waiting.append(src_key)
             waiting.append(tgt_key)
-            if len(waiting) >= _BLOCK:
+            if len(waiting) >= _WRITTEN_AT_ONCE:
                 _write(file, waiting)
 
         yield write
@@ -66,7 +67,7 @@ def _known(path: Path, wanted: Keys) -> set[int]:
     """Which of the wanted keys, rising, stand in the file."""
     known: set[int] = set()
     with path.open("rb") as file:
-        while len(wanted) and (block := file.read(_BLOCK * _NUMBER.itemsize)):
+        while len(wanted) and (block := file.read(_READ_AT_ONCE * _NUMBER.itemsize)):
             whole = len(block) - len(block) % _NUMBER.itemsize
             keys = np.frombuffer(block[:whole], _NUMBER)  # [m]
             places = np.searchsorted(wanted, keys).clip(max=len(wanted) - 1)  # [m]

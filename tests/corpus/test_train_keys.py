@@ -54,7 +54,8 @@ def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
 def test_a_file_of_many_blocks_or_one_that_is_cut_off_is_read_as_far_as_it_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(train_keys, "_BLOCK", 6)
+    monkeypatch.setattr(train_keys, "_READ_AT_ONCE", 6)
+    monkeypatch.setattr(train_keys, "_WRITTEN_AT_ONCE", 6)
     path = write(tmp_path / "keys", TRAIN)
     assert lines_in_train(path, TRAIN) == list(range(1, len(TRAIN) + 1))
     path.write_bytes(path.read_bytes()[:-9])  # the last source is whole, its target is not
