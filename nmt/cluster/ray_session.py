@@ -110,10 +110,26 @@ def ray_session(address: str, workers: int | None = None) -> Iterator[Cluster]:
         raise UserError(f"--ray {address}: cannot be used ({last_line(error)}); {fix}") from None
     try:
         cluster = Cluster(ray)
-        cluster.refuse_other_versions()
-        yield cluster
+        with _naming_the_lost_cluster(ray, address):
+            cluster.refuse_other_versions()
+            yield cluster
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _naming_the_lost_cluster(ray: Any, address: str) -> Iterator[None]:
+    """Raise UserError where Ray itself has gone: its head, or what runs of it on this machine."""
+    try:
+        yield
+    except ray.exceptions.RayTaskError:
+        raise  # a bug of ours
+    except (ray.exceptions.RayError, OSError) as error:
+        is_of_a_file = isinstance(error, OSError) and error.errno is not None
+        if is_of_a_file:
+            raise
+        fix = "start Ray again, then give the same command"
+        raise UserError(f"--ray {address}: Ray has gone ({last_line(error)}); {fix}") from None
 
 
 def _init(ray: Any, **settings: Any) -> None:
@@ -169,7 +185,8 @@ def _own_cluster(workers: int | None) -> Iterator[Cluster]:
             )
         except Exception as error:
             raise UserError(f"--ray local: Ray does not start ({last_line(error)})") from None
-        yield Cluster(ray)
+        with _naming_the_lost_cluster(ray, LOCAL):
+            yield Cluster(ray)
     finally:
         ray.shutdown()
         shutil.rmtree(folder, ignore_errors=True)

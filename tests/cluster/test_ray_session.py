@@ -1,0 +1,34 @@
+"""What is told when Ray itself goes."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nmt.cluster.ray_session import _naming_the_lost_cluster
+from nmt.errors import UserError
+
+
+class Lost(Exception):
+    """What Ray raises."""
+
+
+class Bug(Lost):
+    """What Ray raises where a function of ours raised."""
+
+
+RAY: Any = SimpleNamespace(exceptions=SimpleNamespace(RayError=Lost, RayTaskError=Bug))
+
+
+@pytest.mark.parametrize("error", [Lost("first\nthe cause"), OSError("the cause")])
+def test_a_cluster_that_has_gone_is_one_line(error: Exception) -> None:
+    message = r"^--ray 10\.0\.0\.1:6379: Ray has gone \(the cause\); start Ray again, then give the"
+    with pytest.raises(UserError, match=message), _naming_the_lost_cluster(RAY, "10.0.0.1:6379"):
+        raise error
+
+
+@pytest.mark.parametrize("error", [Bug("ours"), OSError(28, "No space left on device")])
+def test_what_is_not_rays_stays_as_it_is(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught, _naming_the_lost_cluster(RAY, "local"):
+        raise error
+    assert caught.value is error
