@@ -138,12 +138,27 @@ def read_meta(folder: Path) -> Meta:
                 fingerprints=(values["src"], values["tgt"]),
                 scores=values["scores"],
                 progress=values["progress"],
-                origin=values.get("origin", {}),
+                origin=_checked_origin(values.get("origin", {})),
             )
     except (OSError, KeyError, TypeError) as error:
         raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
     fix = "install the nmt that wrote it"
     raise FormatError(f"{folder}: written in format {version}, but this nmt reads {FORMAT}; {fix}")
+
+
+def _checked_origin(origin: Any) -> dict[str, Any]:
+    """The origin of a checkpoint and of those before it. Raises TypeError for what is none: it may be a stranger's."""
+    if not isinstance(origin, dict):
+        raise TypeError("its origin is no object")
+    corpora = origin.get("corpora", [])
+    if not isinstance(corpora, list) or not all(isinstance(each, dict) for each in corpora):
+        raise TypeError("its corpora are no list of objects")
+    started_from = origin.get("started_from", {})
+    if not isinstance(started_from, dict):
+        raise TypeError("what it was started from is no object")
+    if started_from:
+        _checked_origin(started_from.get("origin", {}))
+    return origin
 
 
 def _read_sealed(path: Path) -> dict[str, Any]:

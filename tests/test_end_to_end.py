@@ -8,7 +8,7 @@ from conftest import tiny_config, train
 from nmt import checkpoint
 from nmt.config.load import load_config
 from nmt.corpus.lines import read_lines
-from nmt.evaluate.metrics import score
+from nmt.evaluate.measurement import score
 from nmt.run_dir import RunDir
 from nmt.text.typography import repair
 from nmt.translate.load import load_translator
@@ -22,7 +22,7 @@ def test_a_model_learns_its_little_world_and_never_writes_unk(trained: RunDir) -
         list(read_lines(trained.text("test", language))) for language in ("en", "zh")
     )
     translations = [translation.text for translation in translator.translate(sources)]
-    (bleu,) = score(translations, references, ["bleu"])
+    (bleu,) = score(translations, [references], ["bleu"])
     assert bleu.value > 90
     strange = [
         t.text

@@ -1,5 +1,6 @@
 """The files that `nmt evaluate` reads beside a model: names, texts, labels, and scores that others made."""
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os.path import expanduser
@@ -134,7 +135,7 @@ def _named(option: str, texts: Iterable[str], name_of: Callable[[Path], str]) ->
     files: dict[str, Path] = {}
     for text in texts:
         name, path = _name_and_path(option, text, name_of)
-        if not name.isprintable():
+        if any(unicodedata.category(character) == "Cc" for character in name):
             fix = "give it another as NAME=FILE"
             raise ConfigError(f"{option} {path}: its name has tabs or control characters; {fix}")
         if name in files:

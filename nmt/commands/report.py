@@ -40,7 +40,10 @@ Source = Annotated[
 References = Annotated[
     list[Path] | None,
     typer.Option(
-        "--ref", metavar="FILE", help="Reference translations, line for line; repeatable."
+        "--ref",
+        metavar="FILE",
+        callback=options.all_at_home,
+        help="Reference translations, line for line; repeatable.",
     ),
 ]
 Hypotheses = Annotated[
@@ -112,6 +115,7 @@ def report(
     """Show a training, or systems beside each other, on a page."""
     files = EvaluationFiles.of(src, ref, hyp, None, None, segment_scores, lower_is_better, None)
     _refuse_incomplete(files, metric, output, as_json)
+    _refuse_without_run(model, bool(files.hypotheses), history)
     files.refuse()
     refuse_unreadable(history)
     read = [*files.read(), *([history] if history else [])]
@@ -131,7 +135,7 @@ def report(
     languages = (runs[0][0].src.language, runs[0][0].tgt.language) if runs else ("en", "zh")
     made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
     of_runs = figures_of_runs(runs, history)
-    sources = None if of_systems is None else [each.source or "" for each in of_systems[1]]
+    sources = [each.source for each in of_systems[1] if each.source] if of_systems else None
     looked = _looked(runs, [run.name for run in of_runs[0]], sources, attention, tell)
     found = figures(made, languages, of_runs, of_systems, looked)
     if as_json:
@@ -169,6 +173,12 @@ def _refuse_incomplete(
         raise ConfigError("give --output FILE for a page, or --json for its figures")
     if is_standard(output):
         raise ConfigError("--output - : a page is a file; name one, such as report.html")
+
+
+def _refuse_without_run(models: list[Path] | None, has_systems: bool, history: Path | None) -> None:
+    """Raise ConfigError for scores of runs where the page shows none."""
+    if history is not None and has_systems and not models:
+        raise ConfigError("--history goes with --model RUN, whose scores it has")
 
 
 def _runs(models: list[Path], has_systems: bool) -> "list[tuple[Config, RunDir]]":

@@ -23,7 +23,7 @@ def model_card(facts: RunFacts) -> str:
     """The card of a run."""
     front = yaml.safe_dump(_front_matter(facts), sort_keys=False, allow_unicode=True)
     sections = [
-        f"---\n{front}---\n\n# {_name(facts)}",
+        f"---\n{front}---\n\n# {_escaped(_name(facts))}",
         _introduction(facts),
         _scores(facts.scores),
         _data(facts),
@@ -35,7 +35,7 @@ def model_card(facts: RunFacts) -> str:
 
 
 def _name(facts: RunFacts) -> str:
-    return _escaped(facts.path.rstrip("/").rpartition("/")[2] or facts.path)
+    return facts.path.rstrip("/").rpartition("/")[2] or facts.path
 
 
 def _escaped(text: str) -> str:
@@ -116,7 +116,13 @@ def _scores(scores: list[ScoreFacts]) -> str:
         if score.low is not None and score.high is not None:
             interval = f"{score.low:.2f} – {score.high:.2f}"
         signature = f"`{_code(score.signature)}`" if score.signature else ""
-        cells = [_escaped(score.of), score.metric, f"{score.value:.2f}", interval, signature]
+        cells = [
+            _escaped(score.of),
+            _escaped(score.metric),
+            f"{score.value:.2f}",
+            interval,
+            signature,
+        ]
         rows.append(f"| {' | '.join(cells)} |")
     return (
         "## Scores\n\n"
@@ -145,13 +151,16 @@ def _attribution(corpora: list[CorpusFacts]) -> str:
     """What CC BY asks for: author or source, licence with its address, and that the work was changed."""
     lines = []
     for corpus in corpora:
-        address = licence_address(corpus.licence or "")
-        if address is None or corpus.licence is None:
+        if corpus.licence is None:
             continue
         source = _escaped(corpus.source) if corpus.source else "source not stated"
+        address = licence_address(corpus.licence)
+        licence = (
+            f"[{_escaped(corpus.licence)}]({address})" if address else _escaped(corpus.licence)
+        )
         asked = ", ".join(conditions(corpus.licence))
-        licence = f"[{_escaped(corpus.licence)}]({address})"
-        lines.append(f"- {_escaped(corpus.name)} ({source}), under {licence}: {asked}.")
+        ending = f": {asked}." if asked else "."
+        lines.append(f"- {_escaped(corpus.name)} ({source}), under {licence}{ending}")
     if not lines:
         return ""
     changed = "The texts were filtered, normalised and split for training by `nmt prepare`."

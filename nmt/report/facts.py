@@ -1,6 +1,7 @@
 """What a run is: its model, vocabularies, training, scores, data, versions, lineage and size on disk."""
 
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from nmt import checkpoint
 from nmt.config.schema import Config
 from nmt.errors import ModelError
 from nmt.report.origins import Ancestor, CorpusFacts, corpora_of, lineage_of
-from nmt.report.run_files import Record, disk_use, number, records, report_of, section
+from nmt.report.run_files import Record, disk_use, number, records, report_of, section, whole
 from nmt.report.weights import parameters_by_part
 from nmt.run_dir import SIDES, RunDir
 
@@ -71,7 +72,7 @@ def read_facts(config: Config, run: RunDir, history: Path | None = None) -> RunF
     prepared = report_of(run.prepare_report)
     folder = run.checkpoint or checkpoint.best(run) or _last(run)
     meta = checkpoint.read_meta(folder) if folder else None
-    origin = section({"origin": meta.origin}, "origin") if meta else {}
+    origin = meta.origin if meta else {}
     return RunFacts(
         path=str(run.path),
         src=config.src.language,
@@ -111,12 +112,12 @@ def _vocabularies(config: Config, run: RunDir) -> dict[str, dict[str, Any]]:
     for name in SIDES:
         side = section(report, name)
         shares = {key: number(side.get(f"dev_{key}")) for key in ("coverage", "oov", "unk")}
-        size = side.get("size") or _count_lines(run.vocab(name))
+        size = whole(side.get("size")) or _count_lines(run.vocab(name))
         tokenizer = config.side(name).tokenizer
         found[name] = {
             "tokenizer": tokenizer,
             "size": size,
-            "spelling": side.get("spelling"),
+            "spelling": whole(side.get("spelling")),
             **shares,
         }
     return found
@@ -184,19 +185,41 @@ def _signature(metric: str, meta: checkpoint.Meta) -> str:
 
 def _evaluated(run: RunDir, folder: Path, history: Path) -> list[ScoreFacts]:
     """The newest scores of this checkpoint on each test set."""
-    newest: dict[tuple[str, str], ScoreFacts] = {}
+    newest: dict[
+        tuple[str, ...], dict[str, ScoreFacts]
+    ] = {}  # by the references' files, and by metric
     for record in records(history):
-        is_this = (
-            str(record.get("model")) == str(run.path) and record.get("checkpoint") == folder.name
-        )
-        if not is_this:
+        model = Path(str(record.get("model")))
+        if model.resolve() != run.path.resolve() or record.get("checkpoint") != folder.name:
             continue
-        of = Path(str(record.get("reference"))).name
-        for metric in section(record, "scores"):
-            score = section(section(record, "scores"), metric)
-            value = number(score.get("value"))
-            if value is not None:
-                low, high = number(score.get("low")), number(score.get("high"))
-                signature = str(score.get("signature", ""))
-                newest[of, metric] = ScoreFacts(metric, value, low, high, signature, of)
-    return list(newest.values())
+        scores = section(record, "scores")
+        measured = [_noted(metric, section(scores, metric)) for metric in scores]
+        of_set = newest.setdefault(_references(record), {})
+        of_set.update({score.metric: score for score in measured if score is not None})
+    short = Counter(_short(references) for references in newest)
+    found = []
+    for references, of_set in newest.items():
+        is_unique = short[_short(references)] == 1
+        name = _short(references) if is_unique else ", ".join(references)
+        found += [replace(score, of=name) for score in of_set.values()]
+    return found
+
+
+def _noted(metric: str, score: Record) -> ScoreFacts | None:
+    """A score of an evaluation; None where it has no value."""
+    value = number(score.get("value"))
+    if value is None:
+        return None
+    low, high = number(score.get("low")), number(score.get("high"))
+    return ScoreFacts(metric, value, low, high, str(score.get("signature", "")), "")
+
+
+def _references(record: Record) -> tuple[str, ...]:
+    """The references' files of an evaluation, as they were given."""
+    given = record.get("reference")
+    return tuple(map(str, given if isinstance(given, list) else [given]))
+
+
+def _short(references: tuple[str, ...]) -> str:
+    """What a test set is called: its files without their folders."""
+    return ", ".join(Path(reference).name for reference in references)

@@ -3,14 +3,9 @@
 import unicodedata
 from html import escape
 
-# Controls, and marks that turn the direction of the text after them.
-_DIRECTIONS = {
-    0x061C,
-    0x200E,
-    0x200F,
-    *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A),
-}
+# Controls, line ends, and formats: marks that turn the direction of text, spaces without width, soft hyphens.
+_HIDDEN = ("Cc", "Cf", "Zl", "Zp")
+_JOINERS = (0x200C, 0x200D)  # they shape what stands beside them, such as an emoji of several
 
 
 class _Visible(dict[int, str]):
@@ -28,11 +23,8 @@ def _shown(code: int) -> str:
     if 0xD800 <= code < 0xE000:  # half a character, as a file's name may hold
         return "\ufffd"
     is_no_character = code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0
-    is_hidden = (
-        is_no_character
-        or code in _DIRECTIONS
-        or unicodedata.category(character) in ("Cc", "Zl", "Zp")
-    )
+    is_hidden = unicodedata.category(character) in _HIDDEN and code not in _JOINERS
+    is_hidden = is_hidden or is_no_character
     return f"⟨U+{code:04X}⟩" if is_hidden else character
 
 
@@ -40,7 +32,7 @@ _VISIBLE = _Visible()
 
 
 def visible(text: str) -> str:
-    """Text of one line in which controls are pictures (U+2400 …) and marks of direction are named."""
+    """Text of one line in which controls are pictures (U+2400 …) and other hidden characters are named."""
     return text.translate(_VISIBLE)
 
 

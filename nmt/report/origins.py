@@ -9,13 +9,13 @@ from nmt.config.schema import Config
 from nmt.report.run_files import Record, counts, entries, section
 
 _GENERATIONS = 20  # of a lineage that are told
-# CC BY 4.0, CC-BY-SA-3.0, "CC BY 2.0 FR".
 _CREATIVE_COMMONS = re.compile(
     r"""
-    CC [ -]
-    (?P<terms> BY (?: -(?: NC | ND | SA ) )* )
-    [ -] (?P<version> \d\.\d )
-    (?: [ -] (?P<country> [A-Z]{2} ) )? \b
+    \b (?: CC [ -] | creativecommons\.org/licenses/ )
+    (?P<terms> BY (?: [ -] (?: NC | ND | SA ) )* )    # CC BY, CC-BY-SA, CC BY NC SA
+    (?: [ /-] (?P<version> \d\.\d )                  # CC BY 4.0, …/licenses/by/4.0/
+        (?: [ /-] (?P<country> (?-i: [A-Z]{2} ) ) \b )? # CC BY 2.0 FR, but not "CC BY 4.0 or later"
+    )?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -100,11 +100,11 @@ def _text(value: Any) -> str | None:
 
 
 def licence_address(licence: str) -> str | None:
-    """Where the text of a Creative Commons licence stands; None for another licence."""
+    """Where the text of a Creative Commons licence stands; None for another licence, or without a version."""
     found = _CREATIVE_COMMONS.search(licence)
-    if found is None:
+    if found is None or found["version"] is None:
         return None
-    terms = found["terms"].lower()
+    terms = found["terms"].lower().replace(" ", "-")
     country = f"{found['country'].lower()}/" if found["country"] else ""
     return f"https://creativecommons.org/licenses/{terms}/{found['version']}/{country}"
 
@@ -114,7 +114,7 @@ def conditions(licence: str) -> list[str]:
     found = _CREATIVE_COMMONS.search(licence)
     if found is None:
         return []
-    terms = found["terms"].upper().split("-")
+    terms = re.split("[ -]", found["terms"].upper())
     said = {
         "BY": "name its authors",
         "NC": "no commercial use",

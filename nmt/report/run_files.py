@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,17 @@ def number(value: Any) -> float | None:
     """A value as a number; None where it is none, or not finite."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if abs(value) < float("inf") else None
+    try:
+        converted = float(value)
+    except OverflowError:  # of an integer with hundreds of digits
+        return None
+    return converted if isfinite(converted) else None
+
+
+def whole(value: Any) -> int | None:
+    """A value as a count; None where it is none."""
+    found = number(value)
+    return None if found is None else int(found)
 
 
 def counts(report: Record, name: str) -> dict[str, int]:

@@ -19,8 +19,9 @@ from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.corpus.prepare import is_current
 from nmt.corpus.stages import claim
+from nmt.errors import ModelError
 from nmt.report.origins import conditions, licence_address
-from nmt.run_dir import RunDir
+from nmt.run_dir import META, RunDir
 
 CORPUS = (
     "{{name: number words, src: {0}/train.en, tgt: {0}/train.zh, weight: 2, "
@@ -137,6 +138,43 @@ def test_the_licences_of_corpora_are_in_the_checkpoint_and_bind_what_starts_from
     assert ancestor["corpora"] == [["number words", "CC BY-SA 4.0"]]
 
 
+def test_test_sets_of_equal_names_and_several_references_are_told_apart(
+    run: RunDir, tmp_path: Path
+) -> None:
+    checkpoint_name = info(run.path)["checkpoint"]
+    lines = []
+    for value, reference in enumerate(["a/ref.zh", "b/ref.zh", ["c/r1.zh", "c/r2.zh"]], start=1):
+        scores = {"bleu": {"value": value}}
+        record = {"model": f"{run.path}/../{run.path.name}", "checkpoint": checkpoint_name}
+        lines.append(json.dumps({**record, "reference": reference, "scores": scores}) + "\n")
+    history = tmp_path / "history"
+    history.write_text("".join(lines))
+    scores = info(run.path, "--history", history)["scores"]
+    found = {score["of"]: score["value"] for score in scores if score["of"] != "dev"}
+    assert found == {"a/ref.zh": 1, "b/ref.zh": 2, "r1.zh, r2.zh": 3}
+
+
+def test_a_stranger_s_reports_of_strange_numbers_are_no_traceback(
+    run: RunDir, tmp_path: Path
+) -> None:
+    copy = RunDir(Path(shutil.copytree(run.path, tmp_path / "copy")))
+    copy.vocab_report.write_text(json.dumps({"src": {"size": "many"}, "tgt": {"size": 10**400}}))
+    assert info(copy.path)["vocabularies"]["src"]["size"] > 10
+
+
+@pytest.mark.parametrize("origin", [3, {"corpora": ["x"]}, {"started_from": 1}])
+def test_a_stranger_s_checkpoint_with_a_strange_origin_is_damaged(
+    origin: object, run: RunDir, tmp_path: Path
+) -> None:
+    copy = RunDir(Path(shutil.copytree(run.path, tmp_path / "copy")))
+    meta_file = copy.steps()[-1] / META
+    values = json.loads(meta_file.read_text())
+    del values["seal"]
+    meta_file.write_text(json.dumps({**values, "origin": origin}))
+    with pytest.raises(ModelError, match="missing or damaged"):
+        checkpoint.read_meta(copy.steps()[-1])
+
+
 def test_scores_of_evaluate_are_read_from_its_history(run: RunDir, tmp_path: Path) -> None:
     history = tmp_path / "scores.jsonl"
     assert invoke("evaluate", "-m", run.path, "--quiet", "--history", history).exit_code == 0
@@ -209,7 +247,6 @@ def test_a_licence_of_the_weights_is_the_card_s(run: RunDir, tmp_path: Path) -> 
     origin = {
         "licence": "apache-2.0",
         "imported": {"source": "some/model", "revision": "abc"},
-        "corpora": "not a list",
     }
     checkpoint.save(copy, best.name, weights, Meta(meta.update, meta.fingerprints, origin=origin))
     front, text = card(copy.path)
@@ -229,6 +266,17 @@ def test_a_licence_of_the_weights_is_the_card_s(run: RunDir, tmp_path: Path) -> 
             "https://creativecommons.org/licenses/by-nc-nd/4.0/",
             ["name its authors", "no commercial use", "no derived works"],
         ),
+        (
+            "CC BY SA 4.0 or later",
+            "https://creativecommons.org/licenses/by-sa/4.0/",
+            ["name its authors", "share alike"],
+        ),
+        (
+            "https://creativecommons.org/licenses/by/3.0/",
+            "https://creativecommons.org/licenses/by/3.0/",
+            ["name its authors"],
+        ),
+        ("CC BY", None, ["name its authors"]),
         ("Apache-2.0", None, []),
         ("CC0-1.0", None, []),
     ],

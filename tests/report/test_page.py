@@ -169,7 +169,8 @@ def test_text_is_visible_and_escaped(text: str) -> None:
 
 def test_what_cannot_be_seen_is_named() -> None:
     assert visible("a\0b\u202ec") == "a␀b⟨U+202E⟩c"
-    assert visible("中文 text，😀") == "中文 text，😀"
+    assert visible("\u200b\ufeff\xad") == "⟨U+200B⟩⟨U+FEFF⟩⟨U+00AD⟩"
+    assert visible("中文 text，😀 👩\u200d💻") == "中文 text，😀 👩\u200d💻"
     assert visible("\udce9") == "\ufffd"  # of a file's name that is no UTF-8
 
 

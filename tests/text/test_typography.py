@@ -208,7 +208,8 @@ def gain(system: str) -> float:
     """BLEU of the repaired output of a system, less that of its output as it is."""
     output, references = sentences(system), sentences("ref")
     before, after = (
-        values(lines, references, ["bleu"])["bleu"] for lines in (output, list(map(repair, output)))
+        values(lines, [references], ["bleu"])["bleu"]
+        for lines in (output, list(map(repair, output)))
     )
     return after - before
 
