@@ -58,7 +58,7 @@ def test_scores_and_p_values_of_several_systems_are_those_of_the_command(
     measured = measure(metric, SYSTEMS, [REFERENCES])
     rows = [line.split("&") for line in text.splitlines() if "&" in line]
     column = next(n for n, title in enumerate(rows[0]) if OF_SACREBLEU[metric] in title)
-    for place, value in enumerate(measured.values()):
+    for place, value in enumerate(measured.values):
         row = rows[place + 1]
         assert float(row[column].split()[0]) == float(f"{value:.4f}")
         p_value = re.search(r"p = (\d\.\d+)", row[column])
@@ -106,7 +106,7 @@ def test_three_references_are_those_of_sacrebleu(metric: str) -> None:
         signatures, columns = theirs()
         ((name, signature),) = signatures.items()
         _, result = columns[name]
-        assert measured.values()[1] == getattr(result, "score", None)
+        assert measured.values[1] == getattr(result, "score", None)
         assert measured.p_values(test)[0, 1] == getattr(result, "p_value", None)  # type: ignore[arg-type]
         assert measured.signed(test) == str(signature)  # type: ignore[arg-type]
         assert measured.signed(test).startswith("nrefs:3|")  # type: ignore[arg-type]
@@ -152,7 +152,7 @@ def test_a_blank_line_among_several_references_is_none() -> None:
         oracle = new_metric(metric)
         expected: Any = oracle.corpus_score(hypotheses, as_none)  # type: ignore[arg-type]
         measured = measure(metric, {"": hypotheses}, [reference, other])
-        assert measured.values() == [expected.score]
+        assert measured.values == [expected.score]
         assert measured.signature == str(oracle.get_signature())
         assert measured.signature.startswith("nrefs:var|")
         assert values(hypotheses, [reference, other], [metric]) == {metric: expected.score}
