@@ -66,11 +66,14 @@ def _look(side: Side | None, items: list[_Item]) -> list[LineFacts]:
 def _facts_of(
     side: Side | None, source: str | None, references: tuple[str, ...], systems: tuple[str, ...]
 ) -> LineFacts:
+    # Systems that are alike often say the same.
+    faults = {line: kinds_of(source, line) for line in {*systems, *references}}
+    words = {line: _words(side, line) for line in {*systems, references[0]}}
     return LineFacts(
-        faults=[kinds_of(source, line) for line in systems],
-        reference_faults=[kinds_of(source, line) for line in references],
-        words=[_words(side, line) for line in systems],
-        reference_words=_words(side, references[0]),
+        faults=[faults[line] for line in systems],
+        reference_faults=[faults[line] for line in references],
+        words=[words[line] for line in systems],
+        reference_words=words[references[0]],
     )
 
 

@@ -78,18 +78,27 @@ def _right(
     for line in facts:
         reference = _grams(line.reference_words)
         wanted.update(reference)
-        counted = [_grams(words) for words in line.words]
-        for gram, count in reference.items():
-            hits = [min(count, each.get(gram, 0)) for each in counted]
-            if min(hits) == max(hits):
-                agreed[gram] += hits[0]
+        for gram, counts in _hits(reference, line.words).items():
+            if min(counts) == max(counts):
+                agreed[gram] += counts[0]
             else:
                 sums = right.setdefault(gram, [0] * systems)
-                for system, hit in enumerate(hits):
-                    sums[system] += hit
+                for system, count in enumerate(counts):
+                    sums[system] += count
     for gram, sums in right.items():
         right[gram] = [count + agreed[gram] for count in sums]
     return right, wanted
+
+
+def _hits(reference: Counter[_Gram], words: Sequence[Sequence[str]]) -> dict[_Gram, list[int]]:
+    """How often each system has the n-grams of a reference, if one has them at all: at most as often as that [S]."""
+    hits: dict[_Gram, list[int]] = {}
+    for system, said in enumerate(words):
+        own = _grams(said)
+        for gram in own.keys() & reference.keys():
+            counts = hits.setdefault(gram, [0] * len(words))
+            counts[system] = min(own[gram], reference[gram])
+    return hits
 
 
 def _grams(words: Sequence[str]) -> Counter[_Gram]:

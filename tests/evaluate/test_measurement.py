@@ -18,8 +18,8 @@ from sentences import OUR_METRICS
 from nmt.errors import ConfigError, DataError
 from nmt.evaluate import resampling
 from nmt.evaluate.formulas import bleu_rows, chrf_rows, formula_of
+from nmt.evaluate.measurement import Measurement, measure, score
 from nmt.evaluate.measurement import Test as ATest
-from nmt.evaluate.measurement import measure, score
 from nmt.evaluate.metrics import METRICS, new_metric, prepared_references, values
 from nmt.evaluate.significance import compare, pairs
 
@@ -238,17 +238,19 @@ def test_equal_systems_differ_by_chance_alone(test: ATest) -> None:
 def test_a_seed_of_the_environment_changes_the_draws_and_the_signature(
     test: ATest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured = measure("bleu", {"good": GOOD, "equal": EQUAL}, [REFERENCES])
-    usual = measured.p_values(test)
+    def measured() -> Measurement:
+        return measure("bleu", {"good": GOOD, "equal": EQUAL}, [REFERENCES])
+
+    usual = measured().p_values(test)
     monkeypatch.setenv("SACREBLEU_SEED", "7")
-    assert not np.array_equal(measured.p_values(test), usual)
-    assert "|seed:7|" in measured.signed(test)
+    assert not np.array_equal(measured().p_values(test), usual)
+    assert "|seed:7|" in measured().signed(test)
     monkeypatch.setenv("SACREBLEU_SEED", "None")
-    assert not np.array_equal(measured.p_values(test), measured.p_values(test))
-    assert "|seed:none|" in measured.signed(test)
+    assert not np.array_equal(measured().p_values(test), measured().p_values(test))
+    assert "|seed:none|" in measured().signed(test)
     monkeypatch.setenv("SACREBLEU_SEED", "seven")
     with pytest.raises(ConfigError, match="SACREBLEU_SEED is 'seven'; give a whole number"):
-        measured.p_values(test)
+        measured().p_values(test)
 
 
 def test_every_metric_can_be_configured() -> None:
