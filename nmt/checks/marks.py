@@ -4,6 +4,8 @@ What the source has as well is let pass, and so is what people write for effect:
 """
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 from nmt.text.spans import with_letters_for_spans
 
@@ -37,37 +39,58 @@ _OPENING_QUOTE = re.compile(r'(?<![^\s(\[—–-])"(?=\S)')
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")  # of 'so', but also of 'em: it may be what opens
 
 
+class _Source(NamedTuple):
+    """What a source has as well, so that it is let pass in the translation."""
+
+    marks_in_a_row: bool
+    starts_with_mark: bool
+    unpaired: bool  # a bracket or quotation mark without partner
+    single_quote: bool
+    number_alone: bool
+
+
 def stray(source: str, translation: str) -> list[str]:
     """Marks in a row, at the start or without partner, and numbers alone between full stops."""
-    source = with_letters_for_spans(source)
+    has = _read_source(source)
     translation = with_letters_for_spans(translation)
-    return [
-        *_in_a_row(source, translation),
-        *_at_start(source, translation),
-        *_unpaired(source, translation),
-        *_numbers_alone(source, translation),
-    ]
+    found: list[str] = []
+    if not has.marks_in_a_row:
+        found += _in_a_row(translation)
+    if not has.starts_with_mark:
+        found += _at_start(translation)
+    if not has.unpaired:
+        found += _unpaired(translation, has.single_quote)
+    if not has.number_alone:
+        found += _numbers_alone(translation)
+    return found
 
 
-def _in_a_row(source: str, translation: str) -> list[str]:
-    if _IN_A_ROW_IN_ENGLISH.search(source):
-        return []
+@lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other
+def _read_source(source: str) -> _Source:
+    source = with_letters_for_spans(source)
+    return _Source(
+        marks_in_a_row=_IN_A_ROW_IN_ENGLISH.search(source) is not None,
+        starts_with_mark=not source.lstrip("\"'“‘([ ")[:1].isalnum(),
+        unpaired=_first_unpaired(_with_curly_quotes(source)) is not None,
+        single_quote=_SINGLE_QUOTE.search(source) is not None,
+        number_alone=any(map(_is_number_alone, _AFTER_SENTENCES.split(source))),
+    )
+
+
+def _in_a_row(translation: str) -> list[str]:
     without_dots = _DOTS.sub("…", translation)
     return [found[0] for found in _IN_A_ROW.finditer(without_dots)]
 
 
-def _at_start(source: str, translation: str) -> list[str]:
+def _at_start(translation: str) -> list[str]:
     found = _AT_START.match(translation)
-    starts_with_word = source.lstrip("\"'“‘([ ")[:1].isalnum()
-    return [found[0]] if found and starts_with_word else []
+    return [found[0]] if found else []
 
 
-def _unpaired(source: str, translation: str) -> list[str]:
-    """The first bracket or quotation mark without partner, if all in the source have theirs."""
-    if _first_unpaired(_with_curly_quotes(source)) is not None:
-        return []
+def _unpaired(translation: str, may_be_single: bool) -> list[str]:
+    """The first bracket or quotation mark without partner; not “ or ” where other marks may be its partner."""
     found = _first_unpaired(translation)
-    if found is None or (found in "“”" and ('"' in translation or _SINGLE_QUOTE.search(source))):
+    if found is None or (found in "“”" and ('"' in translation or may_be_single)):
         return []
     return [found]
 
@@ -92,9 +115,10 @@ def _first_unpaired(text: str) -> str | None:
     return still_open[-1] if still_open else None
 
 
-def _numbers_alone(source: str, translation: str) -> list[str]:
-    for sentence in _AFTER_SENTENCES.split(source):
-        has_digit = any(map(str.isdigit, sentence))
-        if has_digit and not any(map(str.isalpha, sentence)):
-            return []
+def _is_number_alone(sentence: str) -> bool:
+    has_digit = any(map(str.isdigit, sentence))
+    return has_digit and not any(map(str.isalpha, sentence))
+
+
+def _numbers_alone(translation: str) -> list[str]:
     return [found[0].strip() for found in _NUMBER_ALONE.finditer(translation)]

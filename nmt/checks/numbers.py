@@ -53,7 +53,7 @@ def _differences(source: str, translation: str) -> Differences:
     """The numbers that are missing and those that are invented, as they are written."""
     if _DIGITS.search(source + translation) is None:
         return Differences((), ())
-    stated = english(source)
+    stated = _stated(source)
     said = chinese(translation)
     left = _pair_whole(stated, said)
     if left.missing or left.invented:
@@ -72,6 +72,11 @@ def _differences(source: str, translation: str) -> Differences:
         missing=tuple(missing),
         invented=tuple(number.text for number in invented),
     )
+
+
+@lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other
+def _stated(source: str) -> Numbers:
+    return english(source)
 
 
 def _values(numbers: Numbers) -> set[Decimal]:

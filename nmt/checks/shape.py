@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 from nmt.text.scripts import HAN
 
@@ -17,6 +18,9 @@ _LONGEST_DETAIL = 40  # characters
 
 def repeated(source: str, translation: str) -> list[str]:
     """What stands four times in a row, if nothing in the source stands three times."""
+    most = max(Counter(translation).values(), default=0)
+    if most < 4:  # its first letter stands four times: quicker to see than the whole
+        return []
     found = _FOUR_IN_A_ROW.search(translation)
     if found is None or _THREE_IN_A_ROW.search(source):
         return []
@@ -28,7 +32,7 @@ def copied(source: str, translation: str) -> list[str]:
 
     A source so short that it may be a name is let pass, unless nothing of it changed.
     """
-    words = _SMALL_WORD.findall(source)
+    words = _small_words(source)
     if not words or not translation:
         return []
     if _HAS_HAN.search(translation):
@@ -38,6 +42,11 @@ def copied(source: str, translation: str) -> list[str]:
     else:
         is_copy = len(words) > 2 or translation == source
     return [_shortened(translation)] if is_copy else []
+
+
+@lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other
+def _small_words(source: str) -> tuple[str, ...]:
+    return tuple(_SMALL_WORD.findall(source))
 
 
 def too_short(source: str, translation: str) -> list[str]:

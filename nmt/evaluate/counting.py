@@ -24,7 +24,8 @@ _BLEU_ORDERS = 4
 _CHRF_ORDERS = 6
 _RULES = TokenizerRegexp()._re  # type: ignore[no-untyped-call]
 _APART = _RULES[0][0]  # characters that always are tokens of their own
-_MAY_MATTER = re.compile(r"[.,-]")  # to the rules after that
+# To the rules after that, which set these apart: one between spaces is apart already.
+_MAY_MATTER = re.compile(r"[.,-]\S | \S[.,-]", re.VERBOSE)
 
 
 # --- tokens ---

@@ -40,29 +40,40 @@ def fault_rates_of_systems(
     kinds = [PUNCTUATION, TRADITIONAL]
     if sources is not None:
         kinds.extend(KINDS)
-    theirs: Counter[str] = Counter()
-    for reference in references:
-        theirs += _lines_by_kind(reference, sources)
+    counts = _lines_by_kind([*systems, *references], sources)
+    ours, of_references = counts[: len(systems)], counts[len(systems) :]
+    theirs = sum(of_references, Counter[str]())
     found = []
-    for hypotheses in systems:
-        ours = _lines_by_kind(hypotheses, sources)
+    for hypotheses, own in zip(systems, ours, strict=True):
         lines = len(hypotheses)
         rates = []
         for kind in kinds:
             of_reference = 100 * theirs[kind] / (lines * len(references))
-            rates.append(FaultRate(kind, 100 * ours[kind] / lines, of_reference))
+            rates.append(FaultRate(kind, 100 * own[kind] / lines, of_reference))
         found.append(rates)
     return found
 
 
-def _lines_by_kind(lines: Lines, sources: Lines | None) -> Counter[str]:
-    """Count the lines that have at least one fault of each kind."""
-    counts: Counter[str] = Counter()
-    for number, line in enumerate(lines):
-        if repair(line) != line:
-            counts[PUNCTUATION] += 1
-        if is_traditional(line):
-            counts[TRADITIONAL] += 1
-        if sources is not None:
-            counts.update({fault.kind for fault in faults(sources[number], line)})
+def _lines_by_kind(texts: Sequence[Lines], sources: Lines | None) -> list[Counter[str]]:
+    """Count the lines of each text that have at least one fault of each kind.
+
+    All that stands for one source is looked at together: what is read of the source is then read once.
+    """
+    counts = [Counter[str]() for _ in texts]
+    for number, versions in enumerate(zip(*texts, strict=True)):
+        source = None if sources is None else sources[number]
+        for counted, line in zip(counts, versions, strict=True):
+            counted.update(kinds_of(source, line))
     return counts
+
+
+def kinds_of(source: str | None, line: str) -> tuple[str, ...]:
+    """The kinds of faults that a line has, each once; without its source, those that it shows alone."""
+    kinds = []
+    if repair(line) != line:
+        kinds.append(PUNCTUATION)
+    if is_traditional(line):
+        kinds.append(TRADITIONAL)
+    if source is not None:
+        kinds += dict.fromkeys(fault.kind for fault in faults(source, line))
+    return tuple(kinds)

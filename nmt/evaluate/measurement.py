@@ -2,11 +2,15 @@
 
 Shapes: S systems, N lines, C sufficient statistics of a line (for BLEU lengths and n-gram counts), R trials. Each line
 is looked at once; all the rest is sums. The figures are those of the `sacrebleu` command.
+
+Some names of sacrebleu begin with "_": its public functions count all lines anew for each score and each pair of
+systems. These names are the same in 2.5.0, 2.5.1 and 2.6.0, and the tests compare with the command itself.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, Literal
 
@@ -14,6 +18,7 @@ import numpy as np
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import _compute_p_value, estimate_ci
 
+from nmt.evaluate.counting import bleu_statistics, chrf_statistics
 from nmt.evaluate.formulas import formula_of
 from nmt.evaluate.metrics import (
     LOWER_IS_BETTER,
@@ -81,10 +86,12 @@ class Measurement:
     scale: Scale
     signature: str  # without what a test adds: `signed` gives it whole
 
+    @cached_property
     def values(self) -> list[float]:
         """The score of each system."""
         return [float(self.scale.score(lines.tolist())) for lines in self.statistics]
 
+    @cached_property
     def resampled(self) -> list[Floats]:
         """The scores of each system on 1000 test sets that are drawn from this one: [R] each."""
         return [self.scale.resampled(sums) for sums in bootstrap_sums(self.statistics)]
@@ -92,7 +99,7 @@ class Measurement:
     def scores(self) -> list[Score]:
         """The score of each system with its interval."""
         scores = []
-        for value, resampled in zip(self.values(), self.resampled(), strict=True):
+        for value, resampled in zip(self.values, self.resampled, strict=True):
             mean, half_width = estimate_ci(resampled)
             scores.append(
                 Score(
@@ -136,17 +143,40 @@ def measure(metric: str, systems: Mapping[str, Lines], references: References) -
     """
     for lines in systems.values():
         check_counts(lines, references)
+    counts = _COUNTS.get(metric)
+    if counts is None or len(references) > 1:
+        statistics, sacrebleu = _counted_by_sacrebleu(metric, systems, references)
+    else:
+        (reference,) = references
+        statistics = counts(list(systems.values()), reference)
+        # One line of reference tells sacrebleu what the signature says of all.
+        sacrebleu = new_metric(metric, references=[reference[:1]])
+    return Measurement(
+        metric=metric,
+        systems=tuple(systems),
+        statistics=statistics,
+        scale=_scale(metric, sacrebleu),
+        signature=str(sacrebleu.get_signature()),
+    )
+
+
+# What nmt counts itself, for one reference: the same statistics, for many lines at once.
+_COUNTS: dict[str, Callable[[Sequence[Lines], Lines], Statistics]] = {
+    "bleu": partial(bleu_statistics, "bleu"),
+    "bleu_width": partial(bleu_statistics, "bleu_width"),
+    "chrf": chrf_statistics,
+}
+
+
+def _counted_by_sacrebleu(
+    metric: str, systems: Mapping[str, Lines], references: References
+) -> tuple[Statistics, Metric]:
+    """The statistics [S, N, C], and the metric that counted them."""
     sacrebleu = new_metric(metric, references=prepared_references(metric, references))
     statistics = []
     for lines in systems.values():
         statistics.append(sacrebleu._extract_corpus_statistics(prepared(metric, lines), None))
-    return Measurement(
-        metric=metric,
-        systems=tuple(systems),
-        statistics=np.array(statistics, dtype=np.float64),
-        scale=_scale(metric, sacrebleu),
-        signature=str(sacrebleu.get_signature()),
-    )
+    return np.array(statistics, dtype=np.float64), sacrebleu
 
 
 def score(hypotheses: Lines, references: References, metrics: Iterable[str]) -> list[Score]:
@@ -180,8 +210,8 @@ def _as_sacrebleu_bootstraps(metric: Metric, sums: Statistics) -> Floats:
 
 def _bootstrap_p_values(measured: Measurement) -> Statistics:
     """Paired bootstrap (Koehn, 2004), as `sacrebleu --paired-bs`: differences of the same drawn test sets."""
-    values = measured.values()
-    resampled = measured.resampled()
+    values = measured.values
+    resampled = measured.resampled
     p_values = np.ones((len(values), len(values)))
     for first, second in combinations(range(len(values)), 2):
         difference = abs(values[first] - values[second])

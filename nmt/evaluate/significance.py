@@ -71,7 +71,7 @@ def check_baseline(baseline: Lines, hypotheses: Lines) -> None:
 
 def comparison(measured: Measurement, test: Test) -> Comparison:
     """The second of two measured systems against the first."""
-    baseline, value = measured.values()
+    baseline, value = measured.values
     return Comparison(
         metric=measured.metric,
         value=value,
@@ -99,7 +99,7 @@ class Pair:
 
 def pairs(measured: Measurement, test: Test = "bootstrap") -> list[Pair]:
     """Each pair of systems once, in the order in which they were measured."""
-    values = measured.values()
+    values = measured.values
     p_values = measured.p_values(test)
     found = []
     for one, other in combinations(range(len(values)), 2):

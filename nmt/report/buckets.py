@@ -49,7 +49,7 @@ def by_length(test_set: TestSet, measurement: Measurement) -> Bucketed:
     buckets: list[list[int]] = [[] for _ in edges]
     for line, length in enumerate(lengths):
         buckets[_bucket(length, edges)].append(line)
-    columns = [measurement.only(lines).values() if lines else None for lines in buckets]
+    columns = [measurement.only(lines).values if lines else None for lines in buckets]
     return Bucketed(
         title=title,
         unit="lines",

@@ -8,10 +8,11 @@ from typing import Any
 from nmt import __version__
 from nmt.config.schema import Config
 from nmt.errors import Say
+from nmt.evaluate.measurement import measure
 from nmt.evaluate.segment_scores import measure_segments
 from nmt.report.attention import Looked
 from nmt.report.lines import TestSet, look
-from nmt.report.quality import Quality, measured, quality_of
+from nmt.report.quality import Quality, quality_of
 from nmt.report.runs import Difference, RunPart, differences, read_runs
 from nmt.report.sentences import Sentence, sentences_of
 from nmt.run_dir import RunDir
@@ -55,7 +56,7 @@ def figures_of_systems(
     """
     say(f"nmt: measuring {', '.join(metrics)}")
     names = list(dict.fromkeys([*metrics, "chrf"]))
-    measurements = {name: measured(name, test_set) for name in names}
+    measurements = {name: measure(name, test_set.systems, test_set.references) for name in names}
     say("nmt: looking at each line")
     facts = list(look(test_set, side))
     counts = None

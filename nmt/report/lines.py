@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from nmt.checks.faults import faults
 from nmt.corpus.workers import map_chunks
-from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
+from nmt.evaluate.fault_rates import kinds_of
 from nmt.evaluate.segment_scores import SegmentScores
-from nmt.text.scripts import is_traditional
 from nmt.text.side import Side
 from nmt.text.tokenizers import TOKENIZERS
-from nmt.text.typography import repair
 
 _WORDS = TOKENIZERS["jieba"]()
 _CHUNK = 200  # lines that a process looks at in one go
@@ -69,24 +66,15 @@ def _look(side: Side | None, items: list[_Item]) -> list[LineFacts]:
 def _facts_of(
     side: Side | None, source: str | None, references: tuple[str, ...], systems: tuple[str, ...]
 ) -> LineFacts:
+    # Systems that are alike often say the same.
+    faults = {line: kinds_of(source, line) for line in {*systems, *references}}
+    words = {line: _words(side, line) for line in {*systems, references[0]}}
     return LineFacts(
-        faults=[kinds_of(source, line) for line in systems],
-        reference_faults=[kinds_of(source, line) for line in references],
-        words=[_words(side, line) for line in systems],
-        reference_words=_words(side, references[0]),
+        faults=[faults[line] for line in systems],
+        reference_faults=[faults[line] for line in references],
+        words=[words[line] for line in systems],
+        reference_words=words[references[0]],
     )
-
-
-def kinds_of(source: str | None, line: str) -> tuple[str, ...]:
-    """The kinds of faults that a line has; without its source, those that it shows alone."""
-    kinds = []
-    if repair(line) != line:
-        kinds.append(PUNCTUATION)
-    if is_traditional(line):
-        kinds.append(TRADITIONAL)
-    if source is not None:
-        kinds += dict.fromkeys(fault.kind for fault in faults(source, line))
-    return tuple(kinds)
 
 
 def _words(side: Side | None, line: str) -> list[str]:

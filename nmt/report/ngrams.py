@@ -1,15 +1,19 @@
 """Which words, and short rows of words, one system gets right more often than another.
 
-Shapes: S systems.
+Shapes: S systems, G n-grams.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import nlargest
-from itertools import pairwise, permutations
+from itertools import chain, pairwise, permutations
+from typing import Any
+
+import numpy as np
 
 from nmt.report.lines import LineFacts
+
+Leads = np.ndarray[Any, np.dtype[np.int64]]
 
 _SHOWN = 8  # n-grams of a pair of systems
 
@@ -38,23 +42,30 @@ def advantages(systems: Sequence[str], facts: Sequence[LineFacts]) -> list[Advan
     if len(systems) < 2:
         return []
     right, wanted = _right(len(systems), facts)
+    grams = list(right)
+    counts = np.array(list(right.values()), dtype=np.int64).reshape(len(grams), len(systems))
     found = []
     for one, other in permutations(range(len(systems)), 2):
-        best = nlargest(
-            _SHOWN,
-            ((counts[one] - counts[other], gram) for gram, counts in right.items()),
-            key=lambda each: (each[0], -len(each[1]), each[1]),
-        )
-        grams = [
-            Gram(" ".join(gram), right[gram][one], right[gram][other], wanted[gram])
-            for lead, gram in best
-            if lead > 0
-        ]
-        found.append(Advantage(systems[one], systems[other], grams))
+        shown = []
+        for place in _largest(counts[:, one] - counts[:, other], grams):
+            gram = grams[place]
+            ours, theirs = right[gram][one], right[gram][other]
+            shown.append(Gram(" ".join(gram), ours, theirs, wanted[gram]))
+        found.append(Advantage(systems[one], systems[other], shown))
     return found
 
 
 _Gram = tuple[str, ...]
+
+
+def _largest(leads: Leads, grams: Sequence[_Gram]) -> list[int]:
+    """The places of the n-grams with the largest leads over 0 [G]; of equal ones the shortest first."""
+    least = 1
+    if len(leads) > _SHOWN:
+        least = max(1, np.partition(leads, -_SHOWN)[-_SHOWN])
+    places = np.flatnonzero(leads >= least).tolist()
+    places.sort(key=lambda place: (leads[place], -len(grams[place]), grams[place]), reverse=True)
+    return places[:_SHOWN]
 
 
 def _right(
@@ -67,22 +78,29 @@ def _right(
     for line in facts:
         reference = _grams(line.reference_words)
         wanted.update(reference)
-        counted = [_grams(words) for words in line.words]
-        for gram, count in reference.items():
-            hits = [min(count, each.get(gram, 0)) for each in counted]
-            if min(hits) == max(hits):
-                agreed[gram] += hits[0]
+        for gram, counts in _hits(reference, line.words).items():
+            if min(counts) == max(counts):
+                agreed[gram] += counts[0]
             else:
                 sums = right.setdefault(gram, [0] * systems)
-                for system, hit in enumerate(hits):
-                    sums[system] += hit
+                for system, count in enumerate(counts):
+                    sums[system] += count
     for gram, sums in right.items():
         right[gram] = [count + agreed[gram] for count in sums]
     return right, wanted
 
 
+def _hits(reference: Counter[_Gram], words: Sequence[Sequence[str]]) -> dict[_Gram, list[int]]:
+    """How often each system has the n-grams of a reference, if one has them at all: at most as often as that [S]."""
+    hits: dict[_Gram, list[int]] = {}
+    for system, said in enumerate(words):
+        own = _grams(said)
+        for gram in own.keys() & reference.keys():
+            counts = hits.setdefault(gram, [0] * len(words))
+            counts[system] = min(own[gram], reference[gram])
+    return hits
+
+
 def _grams(words: Sequence[str]) -> Counter[_Gram]:
-    counted: Counter[_Gram] = Counter((word,) for word in words)
-    counted.update(pairwise(words))
-    counted.update(zip(words, words[1:], words[2:], strict=False))
-    return counted
+    triples = zip(words, words[1:], words[2:], strict=False)
+    return Counter(chain(zip(words, strict=True), pairwise(words), triples))

@@ -4,26 +4,19 @@ Shapes: N lines, S systems, R references, P pairs of systems.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from nmt.checks.faults import KINDS
-from nmt.evaluate.counting import Counts, bleu_statistics, chrf_statistics
 from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
-from nmt.evaluate.measurement import Floats, Measurement, Score, measure
+from nmt.evaluate.measurement import Floats, Measurement, Score
 from nmt.report.buckets import Bucketed, by_frequency, by_length, by_ratio
 from nmt.report.lines import LineFacts, TestSet
 from nmt.report.ngrams import Advantage, advantages
 
 _BINS = 40
-# What is counted for many lines at once, where there is one reference; sacrebleu counts the rest.
-_COUNTED: dict[str, Callable[[Sequence[Sequence[str]], Sequence[str]], Counts]] = {
-    "bleu": lambda systems, reference: bleu_statistics("bleu", systems, reference),
-    "bleu_width": lambda systems, reference: bleu_statistics("bleu_width", systems, reference),
-    "chrf": chrf_statistics,
-}
 
 
 @dataclass(frozen=True)
@@ -71,18 +64,6 @@ class Quality:
     advantages: list[Advantage]
 
 
-def measured(metric: str, test_set: TestSet) -> Measurement:
-    """The systems by a metric; raises as `nmt.evaluate.measurement.measure` does."""
-    if len(test_set.references) > 1 or metric not in _COUNTED:
-        return measure(metric, test_set.systems, test_set.references)
-    (reference,) = test_set.references
-    systems = list(test_set.systems.values())
-    # One line tells scale and signature.
-    first = measure(metric, {"": systems[0][:1]}, [reference[:1]])
-    statistics = _COUNTED[metric](systems, reference)
-    return replace(first, systems=tuple(test_set.names), statistics=statistics)
-
-
 def quality_of(
     test_set: TestSet,
     measurements: Sequence[Measurement],
@@ -112,7 +93,7 @@ def _metric_part(measurement: Measurement) -> MetricPart:
         bootstrap=[] if is_alone else measurement.p_values("bootstrap").tolist(),
         randomisation=[] if is_alone else measurement.p_values("randomisation").tolist(),
         randomisation_signature=measurement.signed("randomisation"),
-        distribution=_distribution(measurement.resampled()),
+        distribution=_distribution(measurement.resampled),
     )
 
 

@@ -7,6 +7,7 @@ area that every tokenizer makes a token of its own, and comes back in its place.
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nmt.text.english_numbers import english
 from nmt.text.scripts import HAN
@@ -219,10 +220,15 @@ def lost(source: str, translation: str) -> list[str]:
 
     Long numbers are not among them: they may be written otherwise.
     """
-    if _SUSPICIOUS.search(source) is None:
-        return []
-    counts = Counter(_EXACT_SPAN.findall(source))
+    counts = _exact_spans(source)
     return [span for span, count in counts.items() if translation.count(span) < count]
+
+
+@lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other
+def _exact_spans(source: str) -> Counter[str]:
+    if _SUSPICIOUS.search(source) is None:
+        return Counter()
+    return Counter(_EXACT_SPAN.findall(source))
 
 
 def with_letters_for_spans(text: str) -> str:

@@ -8,7 +8,7 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from sentences import HYPOTHESES, REFERENCES
 
 from nmt.evaluate.counting import bleu_statistics, chrf_statistics, zh_tokens
-from nmt.evaluate.measurement import measure
+from nmt.evaluate.metrics import new_metric, prepared
 
 # Chinese, Latin, digits and the punctuation that the tokenizer's rules speak of, so that rules meet.
 TEXT = st.text("天地人 a1.,-%&(){}@~`!？，。\u3000\t😀é0", max_size=40) | st.text(max_size=20)
@@ -25,7 +25,10 @@ def test_tokens_are_those_of_sacrebleu(line: str) -> None:
 @given(PAIRS)
 def test_statistics_are_those_of_sacrebleu(metric: str, lines: list[tuple[str, str, str]]) -> None:
     one, other, reference = (list(column) for column in zip(*lines, strict=True))
-    expected = measure(metric, {"one": one, "other": other}, [reference]).statistics
+    of_sacrebleu = new_metric(metric, references=[prepared(metric, reference)])
+    expected = []
+    for system in (one, other):
+        expected.append(of_sacrebleu._extract_corpus_statistics(prepared(metric, system), None))
     np.testing.assert_array_equal(statistics(metric, [one, other], reference), expected)
 
 

@@ -18,8 +18,8 @@ from sentences import OUR_METRICS
 from nmt.errors import ConfigError, DataError
 from nmt.evaluate import resampling
 from nmt.evaluate.formulas import bleu_rows, chrf_rows, formula_of
+from nmt.evaluate.measurement import Measurement, measure, score
 from nmt.evaluate.measurement import Test as ATest
-from nmt.evaluate.measurement import measure, score
 from nmt.evaluate.metrics import METRICS, new_metric, prepared_references, values
 from nmt.evaluate.significance import compare, pairs
 
@@ -58,7 +58,7 @@ def test_scores_and_p_values_of_several_systems_are_those_of_the_command(
     measured = measure(metric, SYSTEMS, [REFERENCES])
     rows = [line.split("&") for line in text.splitlines() if "&" in line]
     column = next(n for n, title in enumerate(rows[0]) if OF_SACREBLEU[metric] in title)
-    for place, value in enumerate(measured.values()):
+    for place, value in enumerate(measured.values):
         row = rows[place + 1]
         assert float(row[column].split()[0]) == float(f"{value:.4f}")
         p_value = re.search(r"p = (\d\.\d+)", row[column])
@@ -106,7 +106,7 @@ def test_three_references_are_those_of_sacrebleu(metric: str) -> None:
         signatures, columns = theirs()
         ((name, signature),) = signatures.items()
         _, result = columns[name]
-        assert measured.values()[1] == getattr(result, "score", None)
+        assert measured.values[1] == getattr(result, "score", None)
         assert measured.p_values(test)[0, 1] == getattr(result, "p_value", None)  # type: ignore[arg-type]
         assert measured.signed(test) == str(signature)  # type: ignore[arg-type]
         assert measured.signed(test).startswith("nrefs:3|")  # type: ignore[arg-type]
@@ -152,7 +152,7 @@ def test_a_blank_line_among_several_references_is_none() -> None:
         oracle = new_metric(metric)
         expected: Any = oracle.corpus_score(hypotheses, as_none)  # type: ignore[arg-type]
         measured = measure(metric, {"": hypotheses}, [reference, other])
-        assert measured.values() == [expected.score]
+        assert measured.values == [expected.score]
         assert measured.signature == str(oracle.get_signature())
         assert measured.signature.startswith("nrefs:var|")
         assert values(hypotheses, [reference, other], [metric]) == {metric: expected.score}
@@ -238,17 +238,19 @@ def test_equal_systems_differ_by_chance_alone(test: ATest) -> None:
 def test_a_seed_of_the_environment_changes_the_draws_and_the_signature(
     test: ATest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured = measure("bleu", {"good": GOOD, "equal": EQUAL}, [REFERENCES])
-    usual = measured.p_values(test)
+    def measured() -> Measurement:
+        return measure("bleu", {"good": GOOD, "equal": EQUAL}, [REFERENCES])
+
+    usual = measured().p_values(test)
     monkeypatch.setenv("SACREBLEU_SEED", "7")
-    assert not np.array_equal(measured.p_values(test), usual)
-    assert "|seed:7|" in measured.signed(test)
+    assert not np.array_equal(measured().p_values(test), usual)
+    assert "|seed:7|" in measured().signed(test)
     monkeypatch.setenv("SACREBLEU_SEED", "None")
-    assert not np.array_equal(measured.p_values(test), measured.p_values(test))
-    assert "|seed:none|" in measured.signed(test)
+    assert not np.array_equal(measured().p_values(test), measured().p_values(test))
+    assert "|seed:none|" in measured().signed(test)
     monkeypatch.setenv("SACREBLEU_SEED", "seven")
     with pytest.raises(ConfigError, match="SACREBLEU_SEED is 'seven'; give a whole number"):
-        measured.p_values(test)
+        measured().p_values(test)
 
 
 def test_every_metric_can_be_configured() -> None:

@@ -30,9 +30,9 @@ def test_minutes_leave_out_the_time_between_interruption_and_resumption(
 
 
 def test_a_resumption_of_a_real_training_is_found(corpus: Path, tmp_path: Path) -> None:
-    train(tiny_config(corpus, tmp_path / "run", "train.updates=10"))
-    run = train(tiny_config(corpus, tmp_path / "run", "train.updates=15"))
-    assert resumptions(run) == [10]
+    train(tiny_config(corpus, tmp_path / "run", "train.updates=2"))
+    run = train(tiny_config(corpus, tmp_path / "run", "train.updates=3"))
+    assert resumptions(run) == [2]
 
 
 def test_a_log_that_quotes_the_line_is_not_taken_for_a_resumption(tmp_path: Path) -> None:

@@ -4,15 +4,19 @@ import pytest
 from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
 
 from nmt.evaluate.fault_rates import fault_rates
-from nmt.evaluate.measurement import measure, score
+from nmt.evaluate.measurement import Measurement, measure, score
 from nmt.report.buckets import by_frequency, by_length, by_ratio
 from nmt.report.lines import LineFacts, TestSet, look
 from nmt.report.ngrams import Gram, advantages
 from nmt.report.page import leaders
-from nmt.report.quality import measured, quality_of
+from nmt.report.quality import quality_of
 from nmt.report.sentences import sentences_of
 
 BOTH = TestSet(SOURCES, [REFERENCES], {"ours": HYPOTHESES, "half": WORSE})
+
+
+def measured(metric: str, test_set: TestSet) -> Measurement:
+    return measure(metric, test_set.systems, test_set.references)
 
 
 @pytest.mark.parametrize(
