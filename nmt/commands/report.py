@@ -87,9 +87,12 @@ Output = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all figures of the page as JSON.")]
 Attention = Annotated[
-    int,
+    int | None,
     typer.Option(
-        metavar="N", min=0, max=50, help="Sentences to show the attention of; with --model."
+        metavar="N",
+        min=0,
+        max=50,
+        help="Sentences to show the attention of, with --model; default: 3.",
     ),
 ]
 Quiet = Annotated[
@@ -106,7 +109,7 @@ def report(
     segment_scores: SegmentScores = None,
     lower_is_better: LowerIsBetter = None,
     history: History = None,
-    attention: Attention = 3,
+    attention: Attention = None,
     output: Output = None,
     overwrite: options.OverwriteOutput = False,
     as_json: AsJson = False,
@@ -115,7 +118,8 @@ def report(
     """Show a training, or systems beside each other, on a page."""
     files = EvaluationFiles.of(src, ref, hyp, None, None, segment_scores, lower_is_better, None)
     _refuse_incomplete(files, metric, output, as_json)
-    _refuse_without_run(model, bool(files.hypotheses), history)
+    if files.hypotheses and not model:
+        _refuse_without_run({"--history": history, "--attention": attention})
     files.refuse()
     refuse_unreadable(history)
     read = [*files.read(), *([history] if history else [])]
@@ -136,7 +140,9 @@ def report(
     made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
     of_runs = figures_of_runs(runs, history)
     sources = [each.source for each in of_systems[1] if each.source] if of_systems else None
-    looked = _looked(runs, [run.name for run in of_runs[0]], sources, attention, tell)
+    looked = _looked(
+        runs, [run.name for run in of_runs[0]], sources, 3 if attention is None else attention, tell
+    )
     found = figures(made, languages, of_runs, of_systems, looked)
     if as_json:
         put(json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n")
@@ -169,16 +175,19 @@ def _refuse_incomplete(
     for option, is_given in alone.items():
         if is_given and not files.hypotheses:
             raise ConfigError(f"{option} goes with --hyp NAME=FILE, the translations to compare")
+    if output is not None and as_json:
+        raise ConfigError("--output writes a page, --json prints its figures: give one")
     if output is None and not as_json:
         raise ConfigError("give --output FILE for a page, or --json for its figures")
     if is_standard(output):
         raise ConfigError("--output - : a page is a file; name one, such as report.html")
 
 
-def _refuse_without_run(models: list[Path] | None, has_systems: bool, history: Path | None) -> None:
-    """Raise ConfigError for scores of runs where the page shows none."""
-    if history is not None and has_systems and not models:
-        raise ConfigError("--history goes with --model RUN, whose scores it has")
+def _refuse_without_run(options_of_runs: dict[str, object]) -> None:
+    """Raise ConfigError for what goes with runs where the page shows none."""
+    for option, value in options_of_runs.items():
+        if value is not None:
+            raise ConfigError(f"{option} goes with --model RUN, which it is about")
 
 
 def _runs(models: list[Path], has_systems: bool) -> "list[tuple[Config, RunDir]]":

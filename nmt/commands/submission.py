@@ -88,8 +88,7 @@ def from_files(files: EvaluationFiles) -> Submission:
     systems = {name: list(input_lines(path)) for name, path in files.hypotheses.items()}
     references = [list(input_lines(path)) for path in files.references]
     first_path, first = next(iter(files.hypotheses.values())), next(iter(systems.values()))
-    if len(systems) + len(references) > 2:
-        _refuse_other_lengths(files, systems, references)
+    _refuse_other_lengths(files, systems, references)
     sources = None
     if files.src is not None:
         sources = list(input_lines(files.src))
@@ -134,6 +133,8 @@ def from_model(
     """
     source = files.src or run.text("test", settings.src.language)
     references = files.references or [run.text("test", settings.tgt.language)]
+    if files.src is None and not source.is_file():
+        raise DataError(f"{run.path}: has no test sentences; give some with --src and --ref")
     sources = list(input_lines(source))
     texts = [list(input_lines(path)) for path in references]
     if not sources:

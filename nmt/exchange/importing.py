@@ -110,7 +110,8 @@ def _description(found: Found, model: Marian, licence: str | None) -> list[str]:
     written = set("".join(model.tgt.tokens.listed))
     lacking = "".join(mark for mark in _FULL_WIDTH if mark not in written)
     if lacking and model.tgt.language == "zh":
-        lines.append(f"it cannot write {lacking}; search.typography, which is on, puts them in")
+        fix = "search.typography, which is on, puts them in"
+        lines.append(f"it cannot write {lacking!r}; {fix}")
     return lines
 
 

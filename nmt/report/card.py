@@ -11,9 +11,10 @@ from typing import Any
 import yaml
 
 from nmt import __version__
-from nmt.report.facts import RunFacts, ScoreFacts
+from nmt.report.facts import RunFacts
 from nmt.report.facts_text import UNSTATED, ancestor_line, bytes_text, model_line
 from nmt.report.origins import CorpusFacts, conditions, licence_address
+from nmt.report.scores import ScoreFacts
 
 _DATASET = re.compile(r"https://huggingface\.co/datasets/([\w.-]+(?:/[\w.-]+)?)")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
@@ -84,7 +85,7 @@ def _dataset(corpus: CorpusFacts) -> str:
 
 def _results(facts: RunFacts) -> Iterator[dict[str, Any]]:
     for score in facts.scores:
-        if score.metric != "loss":
+        if score.metric != "loss" and not score.lines_in_train:
             yield {
                 "task": {"type": "translation", "name": f"Translation {facts.src}-{facts.tgt}"},
                 "dataset": {"name": score.of, "type": score.of},
@@ -117,7 +118,7 @@ def _scores(scores: list[ScoreFacts]) -> str:
             interval = f"{score.low:.2f} – {score.high:.2f}"
         signature = f"`{_code(score.signature)}`" if score.signature else ""
         cells = [
-            _escaped(score.of),
+            _escaped(score.test_set()),
             _escaped(score.metric),
             f"{score.value:.2f}",
             interval,

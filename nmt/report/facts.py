@@ -1,7 +1,6 @@
 """What a run is: its model, vocabularies, training, scores, data, versions, lineage and size on disk."""
 
-from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,23 +8,12 @@ from nmt import checkpoint
 from nmt.config.schema import Config
 from nmt.errors import ModelError
 from nmt.report.origins import Ancestor, CorpusFacts, corpora_of, lineage_of
-from nmt.report.run_files import Record, disk_use, number, records, report_of, section, whole
+from nmt.report.run_files import Record, disk_use, number, report_of, section, whole
+from nmt.report.scores import ScoreFacts, evaluated
 from nmt.report.weights import parameters_by_part
 from nmt.run_dir import SIDES, RunDir
 
 _VERSIONS = ("nmt", "python", "torch", "numpy", "sacrebleu", "git")
-
-
-@dataclass(frozen=True)
-class ScoreFacts:
-    """A score: on dev as training measured it (greedy, no interval), or as `nmt evaluate` noted it."""
-
-    metric: str
-    value: float
-    low: float | None
-    high: float | None
-    signature: str
-    of: str  # "dev", or the name of the references' file
 
 
 @dataclass(frozen=True)
@@ -166,7 +154,7 @@ def _scores(
                 signature = _signature(metric, meta)
                 found.append(ScoreFacts(metric, measured, None, None, signature, "dev"))
     if history is not None and folder is not None:
-        found += _evaluated(run, folder, history)
+        found += evaluated(run, folder, history)
     return found
 
 
@@ -181,45 +169,3 @@ def _signature(metric: str, meta: checkpoint.Meta) -> str:
     signature = str(measure.get_signature())
     version = meta.origin.get("sacrebleu", "unknown")
     return f"{signature.rpartition('version:')[0]}version:{version}"
-
-
-def _evaluated(run: RunDir, folder: Path, history: Path) -> list[ScoreFacts]:
-    """The newest scores of this checkpoint on each test set."""
-    newest: dict[
-        tuple[str, ...], dict[str, ScoreFacts]
-    ] = {}  # by the references' files, and by metric
-    for record in records(history):
-        model = Path(str(record.get("model")))
-        if model.resolve() != run.path.resolve() or record.get("checkpoint") != folder.name:
-            continue
-        scores = section(record, "scores")
-        measured = [_noted(metric, section(scores, metric)) for metric in scores]
-        of_set = newest.setdefault(_references(record), {})
-        of_set.update({score.metric: score for score in measured if score is not None})
-    short = Counter(_short(references) for references in newest)
-    found = []
-    for references, of_set in newest.items():
-        is_unique = short[_short(references)] == 1
-        name = _short(references) if is_unique else ", ".join(references)
-        found += [replace(score, of=name) for score in of_set.values()]
-    return found
-
-
-def _noted(metric: str, score: Record) -> ScoreFacts | None:
-    """A score of an evaluation; None where it has no value."""
-    value = number(score.get("value"))
-    if value is None:
-        return None
-    low, high = number(score.get("low")), number(score.get("high"))
-    return ScoreFacts(metric, value, low, high, str(score.get("signature", "")), "")
-
-
-def _references(record: Record) -> tuple[str, ...]:
-    """The references' files of an evaluation, as they were given."""
-    given = record.get("reference")
-    return tuple(map(str, given if isinstance(given, list) else [given]))
-
-
-def _short(references: tuple[str, ...]) -> str:
-    """What a test set is called: its files without their folders."""
-    return ", ".join(Path(reference).name for reference in references)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from nmt.report.facts import RunFacts, ScoreFacts
+from nmt.report.facts import RunFacts
 from nmt.report.origins import Ancestor, CorpusFacts
+from nmt.report.scores import ScoreFacts
 
 UNSTATED = "no licence stated"
 _MOST = 8  # corpora, checkpoints or scores that are listed; the others are counted
@@ -95,7 +96,9 @@ def _scores(scores: Sequence[ScoreFacts]) -> list[str]:
             else ""
         )
         value = f"{score.value:.4f}" if score.metric == "loss" else f"{score.value:.2f}"
-        lines.append(f"{score.of}: {score.metric} {value}{interval}  {score.signature}".rstrip())
+        lines.append(
+            f"{score.test_set()}: {score.metric} {value}{interval}  {score.signature}".rstrip()
+        )
     return lines
 
 

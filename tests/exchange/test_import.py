@@ -121,7 +121,7 @@ def test_it_says_what_the_model_is_and_what_it_cannot_do(made: Path, tmp_path: P
     assert lines[0].startswith(f"nmt: {made}: Hugging Face MarianMT, 0.1 million parameters, 2+3")
     assert "licence: none stated" in lines[1]
     assert "no placeholders" in lines[2]
-    assert lines[3].startswith("nmt: it cannot write ，？！：；; search.typography")
+    assert lines[3].startswith("nmt: it cannot write '，？！：；'; search.typography")
     assert f"each source begins with {HANS}" in lines[4]
     assert HANT in lines[4]
 

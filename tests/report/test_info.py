@@ -17,6 +17,7 @@ from nmt import checkpoint
 from nmt.checkpoint import Meta
 from nmt.config.load import load_config
 from nmt.config.schema import Config
+from nmt.corpus.lines import read_lines
 from nmt.corpus.prepare import is_current
 from nmt.corpus.stages import claim
 from nmt.errors import ModelError
@@ -151,7 +152,34 @@ def test_test_sets_of_equal_names_and_several_references_are_told_apart(
     history.write_text("".join(lines))
     scores = info(run.path, "--history", history)["scores"]
     found = {score["of"]: score["value"] for score in scores if score["of"] != "dev"}
-    assert found == {"a/ref.zh": 1, "b/ref.zh": 2, "r1.zh, r2.zh": 3}
+    assert found == {"a/ref.zh": 1, "b/ref.zh": 2, "c/r1.zh, c/r2.zh": 3}
+
+
+def test_a_score_of_what_the_model_was_trained_on_says_so_and_is_no_result_of_the_card(
+    run: RunDir, tmp_path: Path
+) -> None:
+    sources, history = tmp_path / "seen.en", tmp_path / "history"
+    for language in ("en", "zh"):
+        lines = list(read_lines(run.text("train", language)))[:40]
+        (tmp_path / f"seen.{language}").write_text("\n".join(lines) + "\n")
+    files = ["--src", sources, "--ref", sources.with_suffix(".zh")]
+    for beams in (1, 2):
+        asked = ["-m", run.path, "--quiet", "--history", history, "--beam-size", beams]
+        assert invoke("evaluate", *asked, *files).exit_code == 0
+    front, text = card(run.path, "--history", history)
+    assert re.search(r"seen\.zh \(greedy, \d+ lines of it in train\)", text)
+    assert re.search(r"seen\.zh \(beam 2, \d+ lines of it in train\)", text)
+    assert {each["dataset"]["name"] for each in front["model-index"][0]["results"]} == {"dev"}
+
+
+@pytest.mark.parametrize("command", ["info", "report"])
+def test_a_file_that_is_no_history_is_named(command: str, run: RunDir, tmp_path: Path) -> None:
+    history = tmp_path / "a.zh"
+    history.write_text("你好。\n{}\n")
+    asked = [run.path] if command == "info" else ["--model", run.path, "--json"]
+    result = invoke(command, *asked, "--history", history)
+    assert result.exit_code == 3
+    assert "a.zh: has no scores; name a file that nmt evaluate --history wrote" in result.output
 
 
 def test_a_stranger_s_reports_of_strange_numbers_are_no_traceback(
@@ -178,7 +206,9 @@ def test_a_stranger_s_checkpoint_with_a_strange_origin_is_damaged(
 def test_scores_of_evaluate_are_read_from_its_history(run: RunDir, tmp_path: Path) -> None:
     history = tmp_path / "scores.jsonl"
     assert invoke("evaluate", "-m", run.path, "--quiet", "--history", history).exit_code == 0
-    scores = [s for s in info(run.path, "--history", history)["scores"] if s["of"] == "test.zh"]
+    scores = [
+        s for s in info(run.path, "--history", history)["scores"] if s["of"] == "data/test.zh"
+    ]
     noted = json.loads(history.read_text())["scores"]
     assert {s["metric"]: (s["value"], s["low"], s["signature"]) for s in scores} == {
         name: (score["value"], score["low"], score["signature"]) for name, score in noted.items()

@@ -217,7 +217,7 @@ def test_rows_beyond_a_size_travel_compressed(monkeypatch: pytest.MonkeyPatch) -
             3,
             "nofile: no such",
         ),
-        (["--json", "--ref", "{a}", "--hyp", "{short}"], 3, "2 lines of hypothesis but 10 lines"),
+        (["--json", "--ref", "{a}", "--hyp", "{short}"], 3, "short has 2 lines, "),
         (["--json", "--ref", "{a}", "--ref", "{short}", "--hyp", "{b}"], 3, "has 2 lines, "),
         (["--json", "--ref", "{a}", "--src", "{short}", "--hyp", "{b}"], 3, "has 2 lines, "),
         (["--json", "--ref", "{empty}", "--hyp", "{empty}"], 3, "have 0 lines"),
@@ -236,6 +236,12 @@ def test_rows_beyond_a_size_travel_compressed(monkeypatch: pytest.MonkeyPatch) -
             "is given twice; give each run once",
         ),
         (["--json", "--attention", "-1"], 2, "--attention"),
+        (["--json", "-o", "page.html"], 2, "--output writes a page, --json prints its figures"),
+        (
+            ["--json", "--ref", "{a}", "--hyp", "{b}", "--attention", "2"],
+            2,
+            "--attention goes with --model RUN",
+        ),
     ],
 )
 def test_mistakes_are_one_line(

@@ -1,0 +1,88 @@
+"""Scores of a checkpoint: those that training measured on dev, and those that `nmt evaluate --history` noted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.errors import DataError, counted
+from nmt.report.run_files import Record, number, records, section, whole
+from nmt.run_dir import RunDir
+
+
+@dataclass(frozen=True)
+class ScoreFacts:
+    """A score: on dev as training measured it (greedy, no interval), or as `nmt evaluate` noted it."""
+
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    signature: str
+    of: str  # "dev", or the names of the references' files
+    search: str = "greedy"  # how the translations were searched for
+    lines_in_train: int = 0  # test lines that the model was trained on
+
+    def test_set(self) -> str:
+        """What was scored, and what a reader has to know of it."""
+        notes = [self.search] if self.search != "greedy" or self.of != "dev" else []
+        if self.lines_in_train:
+            notes.append(f"{counted(self.lines_in_train, 'line')} of it in train")
+        return f"{self.of} ({', '.join(notes)})" if notes else self.of
+
+
+def evaluated(run: RunDir, folder: Path, history: Path) -> list[ScoreFacts]:
+    """The newest scores of a checkpoint, for each test set and search.
+
+    Raises DataError for a file that has no evaluation at all.
+    """
+    newest: dict[tuple[str, ...], dict[str, ScoreFacts]] = {}
+    is_history = False
+    for record in records(history):
+        scores = section(record, "scores")
+        is_history = is_history or bool(scores) or "systems" in record
+        model = Path(str(record.get("model")))
+        if model.resolve() == run.path.resolve() and record.get("checkpoint") == folder.name:
+            kind = (*_references(record), _search(record))
+            newest.setdefault(kind, {}).update({each.metric: each for each in _scores(record)})
+    if not is_history and history.stat().st_size:
+        raise DataError(f"{history}: has no scores; name a file that nmt evaluate --history wrote")
+    return [score for scores in newest.values() for score in scores.values()]
+
+
+def _scores(record: Record) -> Iterator[ScoreFacts]:
+    """The scores of an evaluation that have a value."""
+    scores = section(record, "scores")
+    for metric in scores:
+        score = section(scores, metric)
+        value = number(score.get("value"))
+        if value is not None:
+            yield ScoreFacts(
+                metric=metric,
+                value=value,
+                low=number(score.get("low")),
+                high=number(score.get("high")),
+                signature=str(score.get("signature", "")),
+                of=_short(_references(record)),
+                search=_search(record),
+                lines_in_train=whole(record.get("lines_in_train")) or 0,
+            )
+
+
+def _references(record: Record) -> tuple[str, ...]:
+    """The references' files of an evaluation, as they were given."""
+    given = record.get("reference")
+    return tuple(map(str, given if isinstance(given, list) else [given]))
+
+
+def _search(record: Record) -> str:
+    """How an evaluation searched: "beam 5", "greedy" or "sample"."""
+    search = section(record, "search")
+    method, beams = search.get("method", "unknown search"), search.get("beam_size")
+    if method != "beam":
+        return str(method)
+    return "greedy" if beams == 1 else f"beam {beams}"
+
+
+def _short(references: tuple[str, ...]) -> str:
+    """What a test set is called: its files, each with its folder, without which many have the same name."""
+    return ", ".join("/".join(Path(reference).parts[-2:]) for reference in references)
