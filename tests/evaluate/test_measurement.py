@@ -246,7 +246,8 @@ def test_a_seed_of_the_environment_changes_the_draws_and_the_signature(
     assert not np.array_equal(measured().p_values(test), usual)
     assert "|seed:7|" in measured().signed(test)
     monkeypatch.setenv("SACREBLEU_SEED", "None")
-    assert not np.array_equal(measured().p_values(test), measured().p_values(test))
+    by_chance = {float(measured().p_values(test)[0, 1]) for _ in range(8)}
+    assert len(by_chance) > 1  # two in a hundred pairs of them are equal
     assert "|seed:none|" in measured().signed(test)
     monkeypatch.setenv("SACREBLEU_SEED", "seven")
     with pytest.raises(ConfigError, match="SACREBLEU_SEED is 'seven'; give a whole number"):
