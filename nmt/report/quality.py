@@ -17,6 +17,7 @@ from nmt.report.lines import LineFacts, TestSet
 from nmt.report.ngrams import Advantage, advantages
 
 _BINS = 40
+_LEAST_WIDTH = 0.01  # of a distribution
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,11 @@ def _metric_part(measurement: Measurement) -> MetricPart:
 
 def _distribution(resampled: list[Floats]) -> Distribution:
     together = np.concatenate(resampled)
-    edges = np.histogram_bin_edges(together, bins=_BINS)
+    mean = together.mean()
+    # Scores that should be equal differ in their last bit, which leaves no room for bins.
+    lowest = min(together.min(), mean - _LEAST_WIDTH / 2)
+    highest = max(together.max(), mean + _LEAST_WIDTH / 2)
+    edges = np.linspace(lowest, highest, _BINS + 1)
     counts = [np.histogram(scores, bins=edges)[0].tolist() for scores in resampled]
     return Distribution([round(float(edge), 4) for edge in edges], counts)
 

@@ -5,6 +5,7 @@ from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
 
 from nmt.evaluate.fault_rates import fault_rates
 from nmt.evaluate.measurement import Measurement, measure, score
+from nmt.evaluate.segment_scores import SegmentScores, measure_segments
 from nmt.report.buckets import by_frequency, by_length, by_ratio
 from nmt.report.lines import LineFacts, TestSet, look
 from nmt.report.ngrams import Gram, advantages
@@ -33,6 +34,14 @@ def test_figures_are_those_of_evaluate(metric: str, count: int) -> None:
     assert part.bootstrap == expected.p_values("bootstrap").tolist()
     assert part.randomisation == expected.p_values("randomisation").tolist()
     assert [sum(counts) for counts in part.distribution.counts] == [1000, 1000]
+
+
+def test_scores_that_are_all_equal_have_a_distribution() -> None:
+    equal = measure_segments(SegmentScores("comet", {"ours": [0.7] * len(SOURCES)}))
+    alone = TestSet(None, [REFERENCES], {"ours": HYPOTHESES})
+    (part,) = quality_of(alone, [equal], list(look(alone, None)), None).metrics
+    assert sum(part.distribution.counts[0]) == 1000
+    assert len({*part.distribution.edges}) == len(part.distribution.edges)
 
 
 def test_fault_lines_are_those_of_evaluate() -> None:
