@@ -4,6 +4,7 @@
 the finished files were made from, so that they are neither made again nor taken for the user's.
 """
 
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from nmt.cluster.shards import packed
-from nmt.errors import ConfigError, ModelError
+from nmt.errors import ConfigError, DataError, ModelError
 from nmt.files import PART, checksum, locked, read_json, replacing, sync, write_json
 
 _BLOCK = 2**20  # bytes copied at a time
+_ANOTHER = "name another --output-dir, or --overwrite it"
 
 
 @dataclass
@@ -27,6 +29,7 @@ class File:
     parts: list[str] = field(default_factory=list)  # names of its shards, in order
     missing: set[str] = field(default_factory=set)  # of them, those without a result yet
     lines: int = 0
+    before: list[int] = field(default_factory=list)  # size and time of the source, before it is read
     is_read: bool = False  # to its end
     is_whole: bool = True  # false when a shard or the reading has failed
 
@@ -39,8 +42,10 @@ class File:
 class OutputFolder:
     """The results of shards, and the finished files."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, overwrite: bool = False) -> None:
+        """`overwrite`: a file replaces what stands in its place, whoever wrote that."""
         self.path = path
+        self._overwrite = overwrite
         self._work = path / ".nmt"
         self._done_file = self._work / "done.json"
         self._done: dict[str, Any] = {}
@@ -99,18 +104,29 @@ class OutputFolder:
         return _is_as_noted(file.source, record.get("input"))
 
     def put_together(self, file: File, made_with: str) -> None:
-        """Make the file from the results of its shards."""
+        """Make the file from the results of its shards.
+
+        Raises DataError if its source is no longer what was read, ConfigError if a file has appeared in its place.
+        """
         joined = self._joined(file)
         with replacing(joined) as part:
             self._join(file, part)
+        read = _noted(file.source)
+        if read is None or _size_and_time(file.source) != file.before:
+            joined.unlink()
+            message = "changed while it was translated"
+            raise DataError(f"{file.source}: {message}; give the command again")
         self._done[file.target.name] = {
             "made_with": made_with,
             "lines": file.lines,
-            "input": _noted(file.source),
+            "input": read,
             "output": _noted(joined),
         }
         # Noted before it gets its name: a process that is killed here leaves no file that is unknown.
         write_json(self._done_file, self._done)
+        if not self._overwrite and os.path.lexists(file.target):
+            joined.unlink()
+            raise ConfigError(f"{file.target}: has appeared meanwhile; {_ANOTHER}")
         joined.replace(file.target)
         sync(self.path)
         self.clear(file)
@@ -131,9 +147,30 @@ class OutputFolder:
         return self._work / f"{file.target.name}.whole"
 
 
-def _noted(path: Path) -> list[Any]:
-    status = path.stat()
-    return [status.st_size, status.st_mtime_ns, checksum(path)]
+def begin_reading(file: File) -> None:
+    """Note what the source is before it is read. Raises DataError if it is not there."""
+    before = _size_and_time(file.source)
+    if before is None:
+        raise DataError(f"{file.source}: no such file; it was there when the command began")
+    file.before = before
+
+
+def _size_and_time(path: Path) -> list[int] | None:
+    """Of a file; nothing if it is not there."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _noted(path: Path) -> list[Any] | None:
+    """Size, time and hash of a file; nothing if it is not there."""
+    try:
+        status = path.stat()
+        return [status.st_size, status.st_mtime_ns, checksum(path)]
+    except FileNotFoundError:
+        return None
 
 
 def _is_as_noted(path: Path, noted: Any) -> bool:
@@ -151,8 +188,7 @@ def refuse_targets(folder: OutputFolder, files: Iterable[File], made_with: str) 
     for file in files:
         if not file.target.exists() or folder.is_finished(file, made_with):
             continue
-        fix = "name another --output-dir, or --overwrite it"
         if folder.knows(file):
             message = "was made with another model, search or format, or from another input"
-            raise ConfigError(f"{file.target}: {message}; {fix}")
-        raise ConfigError(f"{file.target}: exists already; {fix}")
+            raise ConfigError(f"{file.target}: {message}; {_ANOTHER}")
+        raise ConfigError(f"{file.target}: exists already; {_ANOTHER}")

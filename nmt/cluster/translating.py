@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nmt.cluster.output_folder import File, OutputFolder
+from nmt.cluster.output_folder import File, OutputFolder, begin_reading
 from nmt.cluster.pools import ATTEMPTS, Pool
 from nmt.cluster.shards import Failed, Outcome, Shard, shards_of
 from nmt.errors import DataError, UserError, counted
@@ -71,6 +71,7 @@ class Translating:
             self._put_together_if_complete(file)
 
     def _missing_of(self, file: File) -> Iterator[Shard]:
+        begin_reading(file)
         there = self._folder.results(file)
         for shard in shards_of(file.source, self._made_with, self._invalid):
             file.parts.append(shard.name)
@@ -101,6 +102,11 @@ class Translating:
         self._watch.warn(str(problem))
 
     def _put_together_if_complete(self, file: File) -> None:
-        if file.is_complete:
+        if not file.is_complete:
+            return
+        try:
             self._folder.put_together(file, self._made_with)
+        except UserError as problem:
+            self._note(file, problem)
+        else:
             self._watch.finished(file)

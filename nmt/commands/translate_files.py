@@ -84,7 +84,7 @@ def translate_files(job: Job, asked: FilesAsked) -> None:
 
     assert asked.output_dir is not None  # noqa: S101 - else this is not called
     files = files_of(asked)
-    folder = OutputFolder(asked.output_dir)
+    folder = OutputFolder(asked.output_dir, asked.overwrite)
     progress = Progress(files, job.quiet)
     how = f"{folder.path} keeps what is done; the same command goes on from there"
     with telling_how_to_go_on(lambda: how), folder.locked(files):

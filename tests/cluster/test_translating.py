@@ -3,7 +3,7 @@
 import gzip
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -226,6 +226,68 @@ def test_results_of_another_model_or_other_lines_are_not_taken(world: World) -> 
     told = world.translate(in_this_process(Shouting()))
     assert told.found == WINDOW  # of a.en's second shard; its first has changed
     assert world.texts() == world.expected
+
+
+def interrupted_by(happens: Callable[[], object]) -> Pool:
+    """A pool in which something happens outside after the first shard."""
+
+    def translate(shards: Iterator[Shard]) -> Iterator[tuple[Shard, Outcome]]:
+        for number, shard in enumerate(shards):
+            if number == 1:
+                happens()
+            yield shard, attempted(Shouting(), shard)
+
+    return translate
+
+
+@pytest.mark.parametrize("changed", ["replaced", "deleted"])
+def test_a_source_that_changes_meanwhile_is_named_and_translated_by_the_next_command(
+    world: World, changed: str
+) -> None:
+    source = world.path / "a.en"
+
+    def change() -> None:
+        if changed == "replaced":
+            new = world.path / "new"
+            new.write_text("new\n")
+            new.replace(source)  # who reads the old file goes on reading it
+        else:
+            source.unlink()
+
+    with pytest.raises(DataError, match=r"^not translated: \S+a\.en;"):
+        world.translate(interrupted_by(change))
+    assert set(world.texts()) == {"b.en.gz", "c.en"}
+    if changed == "replaced":
+        world.translate(in_this_process(Shouting()))
+        assert world.texts()["a.en"] == "NEW\n"
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_file_that_appears_meanwhile_is_replaced_only_when_asked(
+    world: World, overwrite: bool
+) -> None:
+    def appear() -> None:
+        (world.out / "a.en").write_text("mine\n")
+
+    told = Told()
+    folder = OutputFolder(world.out, overwrite)
+    files = world.files()
+    with folder.locked(files):
+        work = Translating(files, folder, MODEL, "error", told.watch())
+        if overwrite:
+            work.run(interrupted_by(appear))
+        else:
+            with pytest.raises(UserError, match=r"^not translated: \S+a\.en;"):
+                work.run(interrupted_by(appear))
+    if overwrite:
+        assert world.texts() == world.expected
+        return
+    place = world.out / "a.en"
+    fix = "name another --output-dir, or --overwrite it"
+    assert f"{place}: has appeared meanwhile; {fix}" in told.warnings
+    assert world.texts() == world.expected | {"a.en": "mine\n"}
+    with pytest.raises(ConfigError, match=r"a\.en: exists already"):
+        world.translate(in_this_process(Shouting()))
 
 
 def test_a_file_made_with_another_model_is_not_replaced_unasked(world: World) -> None:
