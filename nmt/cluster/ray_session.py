@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from nmt.cluster.version import version
@@ -125,11 +126,17 @@ def _naming_the_lost_cluster(ray: Any, address: str) -> Iterator[None]:
     except ray.exceptions.RayTaskError:
         raise  # a bug of ours
     except (ray.exceptions.RayError, OSError) as error:
-        is_of_a_file = isinstance(error, OSError) and error.errno is not None
-        if is_of_a_file:
+        if isinstance(error, OSError) and not _is_raised_in_ray(error):
             raise
         fix = "start Ray again, then give the same command"
         raise UserError(f"--ray {address}: Ray has gone ({last_line(error)}); {fix}") from None
+
+
+def _is_raised_in_ray(error: OSError) -> bool:
+    """Whether Ray's own code raised it; its C++ raises plain OSErrors where a connection is lost."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    raised_in = str(frames[-1].f_globals.get("__name__", ""))
+    return error.errno is None and raised_in.split(".")[0] == "ray"
 
 
 def _init(ray: Any, **settings: Any) -> None:
