@@ -18,6 +18,7 @@ from nmt.cluster.ray_session import Cluster, last_line
 from nmt.cluster.shards import Done, Failed, Outcome, Shard, ShardTranslator, reason
 from nmt.cluster.shares import share_out
 from nmt.cluster.version import version
+from nmt.cluster.waiting import Waiting
 from nmt.config.schema import Config
 from nmt.errors import ConfigError, DataError, ModelError, Say, UserError, counted
 from nmt.exchange.engines import Computing, open_translator
@@ -131,6 +132,7 @@ class RayTranslators:
         self._output_format = output_format
         self._working = working
         self._warn = warn
+        self._waiting = Waiting(cluster.ray, warn)
         self._hands: list[_Hand] = []
         self._asked: dict[Any, tuple[_Hand, Shard | None]] = {}  # by Ray's reference of the answer
         self._queue: deque[Shard] = deque()  # to be handed out again
@@ -165,6 +167,7 @@ class RayTranslators:
         deadline: float | None = None
         while any(hand.ready is None for hand in self._hands):
             list(self._answers(1.0))
+            self._tell_of_waiting()
             if self._first is not None:
                 deadline = deadline or time.monotonic() + _PATIENCE
                 if time.monotonic() > deadline:
@@ -226,6 +229,18 @@ class RayTranslators:
             if not at_work and not self._queue and self._ready_hands():
                 return
             yield from self._answers(1.0)
+            self._tell_of_waiting()
+
+    def _tell_of_waiting(self) -> None:
+        """Say now and then that no worker has started yet: others may have taken the CPUs."""
+        if self._ready_hands():
+            self._waiting.ends()
+            return
+        share = self._share
+        each = counted(share.cpus, "CPU")
+        if share.gpus:
+            each += f" and {counted(share.gpus, 'GPU')}"
+        self._waiting.goes_on(f"{counted(len(self._hands), 'worker')} to start, with {each} each")
 
     def _hand_out(self, shards: Iterator[Shard]) -> None:
         for most in range(1, _AT_ONCE + 1):

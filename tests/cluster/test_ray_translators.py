@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from made_up_ray import Died, MadeUpCluster
 
-from nmt.cluster import ray_translators
+from nmt.cluster import ray_translators, waiting
 from nmt.cluster.ray_translators import Model, RayTranslators, Ready, Refused
 from nmt.cluster.shards import Done, Failed, Outcome, Shard
 from nmt.cluster.version import version
@@ -194,6 +195,19 @@ def test_workers_that_never_start_end_the_command(monkeypatch: pytest.MonkeyPatc
         pytest.raises(UserError, match=message),
     ):
         pool.fingerprint(silent)
+
+
+def test_workers_that_find_no_room_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(0, 10_000, 10))
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    plan = Plan(monkeypatch)
+    cluster = MadeUpCluster(nodes=1)
+    cluster.ray.silent_waits = 5
+    line = "waiting for 1 worker to start, with 2 CPUs each; the cluster has 1 CPU free"
+    with plan.pool(cluster, workers=1) as pool:
+        pool.fingerprint(silent)
+        assert results(pool, 3) == expected(3)
+    assert plan.warnings == [line]
 
 
 def test_ray_chooses_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
