@@ -29,7 +29,9 @@ class File:
     parts: list[str] = field(default_factory=list)  # names of its shards, in order
     missing: set[str] = field(default_factory=set)  # of them, those without a result yet
     lines: int = 0
-    before: list[int] = field(default_factory=list)  # size and time of the source, before it is read
+    before: list[int] = field(
+        default_factory=list
+    )  # size and time of the source, before it is read
     is_read: bool = False  # to its end
     is_whole: bool = True  # false when a shard or the reading has failed
 
@@ -97,7 +99,7 @@ class OutputFolder:
         return record is not None and _is_as_noted(file.target, record.get("output"))
 
     def is_finished(self, file: File, made_with: str) -> bool:
-        """Whether the file is there, made from this input with this model, search and format."""
+        """Whether the file is there, made from this input with these."""
         record = self._done.get(file.target.name)
         if record is None or not self.knows(file) or record.get("made_with") != made_with:
             return False
@@ -189,6 +191,6 @@ def refuse_targets(folder: OutputFolder, files: Iterable[File], made_with: str) 
         if not file.target.exists() or folder.is_finished(file, made_with):
             continue
         if folder.knows(file):
-            message = "was made with another model, search or format, or from another input"
+            message = "was made with another model, search, format, nmt or number of threads, or from another input"
             raise ConfigError(f"{file.target}: {message}; {_ANOTHER}")
         raise ConfigError(f"{file.target}: exists already; {_ANOTHER}")

@@ -47,7 +47,7 @@ class Ready:
     node: str
     node_id: str
     version: str
-    fingerprint: str
+    made_with: str
     says: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -89,7 +89,7 @@ class Worker:
         except UserError as error:
             return Refused(node, error.exit_code, str(error))
         self._translate = ShardTranslator(translator, self._output_format)
-        made_with = translator.fingerprint()
+        made_with = self._translate.made_with()
         return Ready(node, node_id, version(), made_with, tuple(says), tuple(warnings))
 
     def translate(self, shard: Shard) -> Outcome:
@@ -159,8 +159,8 @@ class RayTranslators:
 
     # --- before the work begins ---
 
-    def fingerprint(self, say: Say) -> str:
-        """What all workers have loaded: a hash of model and search. `say` is told what computes, and on how many nodes.
+    def made_with(self, say: Say) -> str:
+        """What all workers write with, as a `ShardTranslator` tells it. `say` is told what computes, on how many nodes.
 
         Raises UserError for a node that has loaded anything else, or what a worker raises that cannot load.
         """
@@ -182,7 +182,7 @@ class RayTranslators:
         nodes = counted(len({each.node_id for each in ready}), "node")
         say(f"nmt: {workers} with {counted(self._share.cpus, 'CPU')} each, on {nodes}")
         self._has_begun = True
-        return self._first.fingerprint
+        return self._first.made_with
 
     def _welcome(self, hand: _Hand, answer: Ready | Refused) -> None:
         problem = self._problem_of(answer)
@@ -205,7 +205,7 @@ class RayTranslators:
         if answer.version != version():
             message = f"has nmt {answer.version}, and this is nmt {version()}"
             return UserError(f"node {answer.node}: {message}; install this one on every node")
-        if self._first is None or answer.fingerprint == self._first.fingerprint:
+        if self._first is None or answer.made_with == self._first.made_with:
             return None
         first = self._first
         difference = f"{_computing(answer)}, but on {first.node} {_computing(first)}"

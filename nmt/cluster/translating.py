@@ -31,7 +31,7 @@ class Translating:
         invalid: str,
         watch: Watch,
     ) -> None:
-        """`made_with` names model, search and format; `invalid` is as for `shards_of`."""
+        """`made_with` is that of a `ShardTranslator`; `invalid` is as for `shards_of`."""
         self._files = files
         self._folder = folder
         self._made_with = made_with

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nmt.cluster.output_folder import File, OutputFolder
     from nmt.cluster.pools import Pool
+    from nmt.cluster.ray_translators import Model
     from nmt.cluster.translating import Watch
     from nmt.config.schema import Config
     from nmt.exchange.engines import Computing
@@ -150,30 +151,38 @@ def _refuse_strangers(folder: "OutputFolder", files: "Sequence[File]") -> None:
 
 @contextmanager
 def _opened(job: Job, asked: FilesAsked, progress: "Progress") -> "Iterator[tuple[Pool, str]]":
-    """What translates, and a hash of model, search and format."""
-    from nmt import __version__
+    """What translates, and what the results are made with."""
     from nmt.cluster.pools import in_this_process
     from nmt.cluster.shards import ShardTranslator
     from nmt.exchange.engines import open_translator
 
     if asked.ray is None:
         translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
-        made_with = f"{translator.fingerprint()} {job.output_format} nmt {__version__}"
-        yield in_this_process(ShardTranslator(translator, job.output_format)), made_with
+        work = ShardTranslator(translator, job.output_format)
+        yield in_this_process(work), work.made_with()
         return
     from nmt.cluster.ray_session import ray_session
-    from nmt.cluster.ray_translators import Model, RayTranslators
+    from nmt.cluster.ray_translators import RayTranslators
 
-    model = Model(job.settings, job.run.path.absolute(), job.run.checkpoint, job.computing)
+    model = model_of(job)
     with ray_session(asked.ray) as cluster:
         pool = RayTranslators(
             cluster, model, job.output_format, asked.workers, progress.working, warn
         )
         with pool:
-            made_with = f"{pool.fingerprint(job.say)} {job.output_format} nmt {__version__}"
-            yield pool, made_with
+            yield pool, pool.made_with(job.say)
             if pool.losses():
                 job.say(f"nmt: {pool.losses()}")
+
+
+def model_of(job: Job) -> "Model":
+    """The model as it travels to workers, which have another working folder."""
+    from nmt.cluster.ray_translators import Model
+
+    checkpoint = job.run.checkpoint
+    if checkpoint is not None:
+        checkpoint = checkpoint.absolute()
+    return Model(job.settings, job.run.path.absolute(), checkpoint, job.computing)
 
 
 class Progress:

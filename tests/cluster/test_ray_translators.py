@@ -82,7 +82,7 @@ def test_each_shard_is_translated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(monkeypatch)
     lines: list[str] = []
     with plan.pool(MadeUpCluster(nodes=2)) as pool:
-        assert pool.fingerprint(lines.append) == "weights"
+        assert pool.made_with(lines.append) == "weights"
         assert results(pool, 40) == expected(40)
     assert set(plan.seen.values()) == {1}
     assert plan.sizes[-1] == 4
@@ -106,7 +106,7 @@ def test_whoever_dies_nothing_is_lost_and_only_what_was_in_flight_is_done_again(
 
     monkeypatch.setattr(plan, "translate", translate)
     with plan.pool(cluster) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         assert results(pool, 100) == expected(100)
     assert pool.lost_workers > 0
     assert pool.lost_shards <= 2 * pool.lost_workers
@@ -126,7 +126,7 @@ def test_a_shard_that_kills_its_workers_fails_the_third_time_and_the_rest_goes_o
 
     monkeypatch.setattr(plan, "translate", translate)
     with plan.pool(MadeUpCluster(nodes=1, seed=5), workers=1) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         found = results(pool, 20)
     assert found.pop("shard 3") == Failed("its worker died: killed by the system")
     assert found.items() <= expected(20).items()
@@ -138,7 +138,7 @@ def test_a_shard_that_fails_is_tried_three_times(monkeypatch: pytest.MonkeyPatch
     plan = Plan(monkeypatch)
     monkeypatch.setattr(plan, "translate", lambda shard: Failed(f"no {shard.name}"))
     with plan.pool(MadeUpCluster(nodes=1)) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         found = results(pool, 3)
     assert found == {f"shard {i}": Failed(f"no shard {i}") for i in range(3)}
     assert set(plan.seen.values()) == {3}
@@ -153,7 +153,7 @@ def test_a_shard_that_fails_is_tried_three_times(monkeypatch: pytest.MonkeyPatch
             r"^node node B: has nmt 0\.0\.9 \(source 12\), and this is nmt .*; install this one",
         ),
         (
-            replace(LIKE_ALL, node="node B", fingerprint="?", says=("nmt: model X, fp32 on cpu",)),
+            replace(LIKE_ALL, node="node B", made_with="?", says=("nmt: model X, fp32 on cpu",)),
             ModelError,
             r"^node node B: would translate otherwise: model X, fp32 on cpu, but on node A "
             r"model X, bf16 on cpu; give --engine and --precision, and the same run folder",
@@ -170,16 +170,16 @@ def test_a_node_that_differs_is_refused_by_name_before_work_begins(
 ) -> None:
     plan = Plan(monkeypatch, LIKE_ALL, other)
     with plan.pool(MadeUpCluster(nodes=1)) as pool, pytest.raises(error, match=message):
-        pool.fingerprint(silent)
+        pool.made_with(silent)
     assert not plan.seen
 
 
 def test_a_node_that_joins_later_and_differs_gets_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = replace(LIKE_ALL, node="node B", fingerprint="?")
+    other = replace(LIKE_ALL, node="node B", made_with="?")
     plan = Plan(monkeypatch, LIKE_ALL, LIKE_ALL, other)
     cluster = MadeUpCluster(nodes=1)
     with plan.pool(cluster) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         cluster.ray.actors[0].why_dead = "its node has died"
         assert results(pool, 30) == expected(30)
     assert len(plan.warnings) == 1
@@ -194,7 +194,7 @@ def test_workers_that_never_start_end_the_command(monkeypatch: pytest.MonkeyPatc
         plan.pool(MadeUpCluster(nodes=1)) as pool,
         pytest.raises(UserError, match=message),
     ):
-        pool.fingerprint(silent)
+        pool.made_with(silent)
 
 
 def test_workers_that_find_no_room_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ def test_workers_that_find_no_room_are_told_of(monkeypatch: pytest.MonkeyPatch) 
     cluster.ray.silent_waits = 5
     line = "waiting for 1 worker to start, with 2 CPUs each; the cluster has 1 CPU free"
     with plan.pool(cluster, workers=1) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         assert results(pool, 3) == expected(3)
     assert plan.warnings == [line]
 

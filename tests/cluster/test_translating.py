@@ -292,7 +292,7 @@ def test_a_file_that_appears_meanwhile_is_replaced_only_when_asked(
 
 def test_a_file_made_with_another_model_is_not_replaced_unasked(world: World) -> None:
     world.translate(in_this_process(Shouting()))
-    with pytest.raises(ConfigError, match=r"a\.en: was made with another model, search or format"):
+    with pytest.raises(ConfigError, match=r"a\.en: was made with another model, search, format"):
         world.translate(in_this_process(Shouting()), made_with="another")
 
 

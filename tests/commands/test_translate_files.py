@@ -10,7 +10,10 @@ from conftest import counting_pairs, run_nmt
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
+from nmt.commands.translate_files import Job, model_of
 from nmt.config.load import load_config
+from nmt.config.schema import Config
+from nmt.exchange.engines import Computing
 from nmt.run_dir import RunDir
 from nmt.translate.load import load_translator
 
@@ -53,7 +56,7 @@ def test_each_file_is_translated_to_one_of_its_name(
     other = ("-m", trained.path, "-i", files / "a.en", "--output-dir", out, "--beam-size", 1)
     refused = invoke(*other)
     assert refused.exit_code == 2
-    assert "a.en: was made with another model, search or format" in refused.stderr
+    assert "a.en: was made with another model, search, format" in refused.stderr
     assert invoke(*other, "--overwrite").exit_code == 0
 
 
@@ -139,6 +142,18 @@ def test_nothing_but_the_option_loads_ray() -> None:
         "ray_translators, translating; sys.exit('ray' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("named", ["run", "run/checkpoints/step-00000100"])
+def test_workers_get_whole_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = RunDir.at(Path(named))
+    job = Job(Config(), run, Computing("torch", "cpu", "auto"), "text", "error", quiet=True)
+    model = model_of(job)
+    assert model.run == tmp_path / "run"
+    assert model.checkpoint == (tmp_path / named if run.checkpoint else None)
 
 
 def test_a_file_of_bad_bytes_is_named_and_the_others_are_done(
