@@ -105,6 +105,11 @@ class OutputFolder:
             return False
         return _is_as_noted(file.source, record.get("input"))
 
+    def finished_lines(self, file: File) -> int:
+        """The lines of a finished file; 0 if nobody has noted them."""
+        lines = self._done[file.target.name].get("lines")
+        return lines if isinstance(lines, int) else 0
+
     def put_together(self, file: File, made_with: str) -> None:
         """Make the file from the results of its shards.
 

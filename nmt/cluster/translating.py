@@ -15,6 +15,7 @@ class Watch:
 
     translated: Callable[[int], None]  # so many lines more
     found: Callable[[int], None]  # so many lines that were translated before
+    kept: Callable[[File], None]  # a file that was finished before
     read: Callable[[File], None]  # a file to its end: its number of lines is known
     finished: Callable[[File], None]
     warn: Callable[[str], None]
@@ -62,6 +63,8 @@ class Translating:
         for file in self._files:
             if self._folder.is_finished(file, self._made_with):
                 self._folder.clear(file)  # a process that was killed may have left them
+                file.lines = self._folder.finished_lines(file)
+                self._watch.kept(file)
                 continue
             try:
                 yield from self._missing_of(file)

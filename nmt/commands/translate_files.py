@@ -195,6 +195,7 @@ class Progress:
         self._lines: dict[Path, int] = {}  # of each file; estimated until it is read
         self._translated = 0
         self._found = 0
+        self._kept = 0  # files that were finished before
         self._workers = 1
         self._begun = time.monotonic()
         self._said = self._begun
@@ -220,7 +221,7 @@ class Progress:
         """What the work tells."""
         from nmt.cluster.translating import Watch
 
-        return Watch(self._add, self._find, self._know, self._finish, self._warn)
+        return Watch(self._add, self._find, self._keep, self._know, self._finish, self._warn)
 
     def working(self, workers: int) -> None:
         """So many models are at work."""
@@ -242,6 +243,11 @@ class Progress:
             self._bar.initial += lines
             self._bar.update(lines)
 
+    def _keep(self, file: "File") -> None:
+        self._kept += 1
+        self._find(file.lines)
+        self._know(file)
+
     def _know(self, file: "File") -> None:
         if self._bar is not None:
             self._lines[file.source] = file.lines
@@ -261,7 +267,7 @@ class Progress:
             self._bar.write(line, file=sys.stderr)
 
     def _so_far(self) -> str:
-        if not self._translated and not self._found:
+        if self._kept == len(self._files):
             return "nothing to translate"
         seconds = max(time.monotonic() - self._begun, 1e-3)
         speed = f"{self._translated / seconds:,.0f} a second"

@@ -42,6 +42,7 @@ class Told:
     def __init__(self) -> None:
         self.translated = 0
         self.found = 0
+        self.kept: list[tuple[str, int]] = []
         self.finished: list[Path] = []
         self.warnings: list[str] = []
 
@@ -55,6 +56,7 @@ class Told:
         return Watch(
             translated,
             found,
+            lambda file: self.kept.append((file.target.name, file.lines)),
             lambda _: None,
             lambda file: self.finished.append(file.target),
             self.warnings.append,
@@ -158,8 +160,9 @@ def test_finished_files_stay_as_they_are(world: World) -> None:
     os.utime(world.path / "a.en")  # touched, as a copy is
     os.utime(world.out / "b.en.gz")
     work = Shouting()
-    world.translate(in_this_process(work))
+    told = world.translate(in_this_process(work))
     assert not work.seen
+    assert told.kept == [("a.en", 2 * WINDOW + 5), ("b.en.gz", WINDOW + 1), ("c.en", 0)]
     after = {path: path.stat().st_mtime_ns for path in before if path.name != "b.en.gz"}
     assert after.items() <= before.items()
 
