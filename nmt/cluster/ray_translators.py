@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from nmt.cluster.pools import ATTEMPTS
 from nmt.cluster.ray_session import Cluster, last_line
-from nmt.cluster.shards import Done, Failed, Outcome, Shard, ShardTranslator, reason
+from nmt.cluster.shards import Done, Failed, Outcome, Shard, ShardTranslator, failure
 from nmt.cluster.shares import share_out
 from nmt.cluster.version import version
 from nmt.cluster.waiting import Waiting
@@ -97,7 +97,7 @@ class Worker:
         try:
             return self._translate(shard)
         except Exception as error:
-            return Failed(reason(error))
+            return failure(error)
 
 
 @dataclass
@@ -277,7 +277,7 @@ class RayTranslators:
             self._welcome(hand, answer)
             return
         hand.shards.remove(shard)
-        if isinstance(answer, Done):
+        if isinstance(answer, Done) or answer.is_final:
             yield shard, answer
         else:
             yield from self._again(shard, answer.reason)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from nmt.cluster.version import version
 from nmt.corpus.lines import blocks_of, decode_lines
+from nmt.errors import UserError
 from nmt.translate.formats import written
 from nmt.translate.windows import windows
 
@@ -54,6 +55,7 @@ class Failed:
     """Why a shard could not be translated."""
 
     reason: str
+    is_final: bool = False  # another try would fail alike
 
 
 Outcome = Done | Failed
@@ -110,10 +112,13 @@ def packed(content: bytes, file: Path) -> bytes:
     return gzip.compress(content, _LEVEL, mtime=0)
 
 
-def reason(error: BaseException) -> str:
-    """An error in one line."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0]
+def failure(error: Exception) -> Failed:
+    """What an error is for a shard, in one line; what is no UserError has its type before it."""
+    first = next(iter(str(error).strip().splitlines()), "")
+    kind = type(error).__name__
+    if isinstance(error, UserError):
+        return Failed(first or kind, is_final=True)
+    return Failed(f"{kind}: {first}" if first else kind)
 
 
 def estimated_lines(files: Sequence[Path]) -> dict[Path, int]:

@@ -89,8 +89,8 @@ class Translating:
     def _take(self, shard: Shard, outcome: Outcome) -> None:
         file = self._file_of[shard.file]
         if isinstance(outcome, Failed):
-            times = counted(ATTEMPTS, "time")
-            self._note(file, UserError(f"{shard}: failed {times}: {outcome.reason}"))
+            times = "" if outcome.is_final else f" {counted(ATTEMPTS, 'time')}"
+            self._note(file, UserError(f"{shard}: failed{times}: {outcome.reason}"))
             return
         for warning in outcome.warnings:
             self._watch.warn(warning)

@@ -144,6 +144,16 @@ def test_a_shard_that_fails_is_tried_three_times(monkeypatch: pytest.MonkeyPatch
     assert set(plan.seen.values()) == {3}
 
 
+def test_a_failure_that_is_final_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(monkeypatch)
+    failed = Failed("no model", is_final=True)
+    monkeypatch.setattr(plan, "translate", lambda _: failed)
+    with plan.pool(MadeUpCluster(nodes=1)) as pool:
+        pool.made_with(silent)
+        assert results(pool, 2) == {"shard 0": failed, "shard 1": failed}
+    assert set(plan.seen.values()) == {1}
+
+
 @pytest.mark.parametrize(
     ("other", "error", "message"),
     [
