@@ -1,7 +1,7 @@
 """The folder that translated files appear in, each whole or not at all.
 
-`.nmt/` in it holds what is not finished: for each file a folder of results of shards, and `done.json`, which says what
-the finished files were made from, so that they are neither made again nor taken for the user's.
+`.nmt/` in it holds for each file what is not finished, a folder of results of shards; then a record `NAME.done`, which
+says what the finished file was made from, so that it is neither made again nor taken for the user's.
 """
 
 import os
@@ -49,33 +49,21 @@ class OutputFolder:
         self.path = path
         self._overwrite = overwrite
         self._work = path / ".nmt"
-        self._done_file = self._work / "done.json"
-        self._done: dict[str, Any] = {}
 
     @contextmanager
     def locked(self, files: Sequence[File]) -> Iterator[None]:
         """Keep other processes from writing here. Raises UserError if one does, ConfigError for what is not ours."""
         self._refuse_foreign()
-        places = [self._done_file]
+        places = []
         for file in files:
-            places += [self._parts(file), self._joined(file)]
+            places += [self._parts(file), self._joined(file), self._record_file(file)]
         with locked(self._work, places):
-            self._done = self._read_done()
             yield
 
     def _refuse_foreign(self) -> None:
         names = {path.name for path in self._work.glob("*")}
         if self._work.exists() and (not self._work.is_dir() or (names and ".lock" not in names)):
             raise ConfigError(f"{self._work}: not written by nmt; name another --output-dir")
-
-    def _read_done(self) -> dict[str, Any]:
-        if not self._done_file.exists():
-            return {}
-        done = read_json(self._done_file)
-        is_ours = isinstance(done, dict) and all(isinstance(each, dict) for each in done.values())
-        if not is_ours:
-            raise ModelError(f"{self._done_file}: damaged; delete it and run the command again")
-        return dict(done)
 
     # --- results of shards ---
 
@@ -95,19 +83,19 @@ class OutputFolder:
 
     def knows(self, file: File) -> bool:
         """Whether nmt wrote the file that stands where this one is to be, and nobody has changed it since."""
-        record = self._done.get(file.target.name)
+        record = self._record(file)
         return record is not None and _is_as_noted(file.target, record.get("output"))
 
     def is_finished(self, file: File, made_with: str) -> bool:
         """Whether the file is there, made from this input with these."""
-        record = self._done.get(file.target.name)
+        record = self._record(file)
         if record is None or not self.knows(file) or record.get("made_with") != made_with:
             return False
         return _is_as_noted(file.source, record.get("input"))
 
     def finished_lines(self, file: File) -> int:
         """The lines of a finished file; 0 if nobody has noted them."""
-        lines = self._done[file.target.name].get("lines")
+        lines = (self._record(file) or {}).get("lines")
         return lines if isinstance(lines, int) else 0
 
     def put_together(self, file: File, made_with: str) -> None:
@@ -123,20 +111,33 @@ class OutputFolder:
             joined.unlink()
             message = "changed while it was translated"
             raise DataError(f"{file.source}: {message}; give the command again")
-        self._done[file.target.name] = {
+        record = {
             "made_with": made_with,
             "lines": file.lines,
             "input": read,
             "output": _noted(joined),
         }
         # Noted before it gets its name: a process that is killed here leaves no file that is unknown.
-        write_json(self._done_file, self._done)
+        write_json(self._record_file(file), record)
         if not self._overwrite and os.path.lexists(file.target):
             joined.unlink()
             raise ConfigError(f"{file.target}: has appeared meanwhile; {_ANOTHER}")
         joined.replace(file.target)
         sync(self.path)
         self.clear(file)
+
+    def _record(self, file: File) -> dict[str, Any] | None:
+        """What is noted of a finished file. Raises ModelError if it is damaged."""
+        path = self._record_file(file)
+        if not path.exists():
+            return None
+        record = read_json(path)
+        if not isinstance(record, dict):
+            raise ModelError(f"{path}: damaged; delete it and run the command again")
+        return record
+
+    def _record_file(self, file: File) -> Path:
+        return self._work / f"{file.target.name}.done"
 
     def clear(self, file: File) -> None:
         """Delete the results of the shards of a file that is finished."""

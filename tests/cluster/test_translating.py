@@ -10,11 +10,13 @@ from random import Random
 
 import pytest
 
+from nmt.cluster import output_folder
 from nmt.cluster.output_folder import File, OutputFolder, refuse_targets
 from nmt.cluster.pools import Pool, attempted, in_this_process
 from nmt.cluster.shards import Done, Failed, Outcome, Shard, packed
 from nmt.cluster.translating import Translating, Watch
-from nmt.errors import ConfigError, DataError, UserError
+from nmt.errors import ConfigError, DataError, ModelError, UserError
+from nmt.files import write_json
 from nmt.translate.windows import WINDOW
 
 MODEL = "a model"
@@ -151,7 +153,34 @@ def test_what_is_done_is_not_done_again(world: World) -> None:
     assert world.texts() == world.expected
     assert set(work.seen.values()) == {1}
     left = {path.name for path in (world.out / ".nmt").iterdir()}
-    assert left == {".lock", "done.json"}
+    assert left == {".lock", "a.en.done", "b.en.gz.done", "c.en.done"}
+
+
+def test_a_record_is_written_once_whatever_the_number_of_files(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = []
+
+    def write(path: Path, value: object) -> None:
+        write_json(path, value)
+        sizes.append(path.stat().st_size)
+
+    monkeypatch.setattr(output_folder, "write_json", write)
+    world.expected = {f"{number:03}.en": "ONE\n" for number in range(40)}
+    for name in world.expected:
+        world.put(name, ["one"])
+    world.translate(in_this_process(Shouting()))
+    assert world.texts() == world.expected
+    assert len(sizes) == 40
+    assert max(sizes) < 2 * min(sizes)
+
+
+@pytest.mark.parametrize("content", ["[1]", "{", "5"])
+def test_a_damaged_record_is_named(world: World, content: str) -> None:
+    world.translate(in_this_process(Shouting()))
+    (world.out / ".nmt" / "a.en.done").write_text(content)
+    with pytest.raises(ModelError, match=r"a\.en\.done: "):
+        world.translate(in_this_process(Shouting()))
 
 
 def test_finished_files_stay_as_they_are(world: World) -> None:
@@ -204,7 +233,7 @@ def test_a_shard_that_fails_three_times_is_named_and_the_rest_goes_on(world: Wor
         Translating(files, folder, MODEL, "error", told.watch()).run(in_this_process(work))
     assert error.value.exit_code == 1
     name = world.path / "a.en"
-    assert f"{name}: lines 1 to 2,000: failed 3 times: it broke" in told.warnings
+    assert f"{name}: lines 1 to 2,000: failed 3 times: RuntimeError: it broke" in told.warnings
     assert world.texts() == {name: world.expected[name] for name in ("b.en.gz", "c.en")}
     told = world.translate(in_this_process(Shouting()))
     assert world.texts() == world.expected
@@ -324,4 +353,38 @@ def test_a_folder_of_the_name_that_is_not_ours_is_refused(world: World) -> None:
 
 def test_a_pool_gives_failures_as_outcomes() -> None:
     shard = Shard(Path("a"), 1, ["x"], "name")
-    assert attempted(Shouting("x", 9), shard) == Failed("it broke")
+    assert attempted(Shouting("x", 9), shard) == Failed("RuntimeError: it broke")
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "tries"),
+    [
+        (KeyError(5), Failed("KeyError: 5"), 3),
+        (AssertionError(), Failed("AssertionError"), 3),
+        (ModelError("no model"), Failed("no model", is_final=True), 1),
+    ],
+)
+def test_an_error_is_named_and_a_users_error_is_not_tried_again(
+    error: Exception, outcome: Failed, tries: int
+) -> None:
+    tried = []
+
+    def work(shard: Shard) -> Done:
+        tried.append(shard)
+        raise error
+
+    assert attempted(work, Shard(Path("a"), 1, ["x"], "name")) == outcome
+    assert len(tried) == tries
+
+
+def test_a_failure_that_is_final_is_told_without_a_number(world: World) -> None:
+    def pool(shards: Iterator[Shard]) -> Iterator[tuple[Shard, Outcome]]:
+        for shard in shards:
+            yield shard, Failed("no model", is_final=True)
+
+    told = Told()
+    folder = OutputFolder(world.out)
+    files = world.files()
+    with folder.locked(files), pytest.raises(UserError, match="not translated"):
+        Translating(files, folder, MODEL, "error", told.watch()).run(pool)
+    assert f"{world.path / 'a.en'}: lines 1 to 2,000: failed: no model" in told.warnings
