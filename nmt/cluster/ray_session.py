@@ -92,14 +92,13 @@ def _version_there() -> str:
 
 
 @contextmanager
-def ray_session(address: str, workers: int | None = None) -> Iterator[Cluster]:
+def ray_session(address: str) -> Iterator[Cluster]:
     """A cluster at `local`, `auto` or HOST:PORT, on every node of which this nmt is installed.
 
-    On this machine's cores it is made for so many `workers`, if they are more.
     Raises ConfigError for a wrong address or without Ray, UserError if there is no cluster or a node differs.
     """
     if address == LOCAL:
-        with _own_cluster(workers) as cluster:
+        with _own_cluster() as cluster:
             yield cluster
         return
     _refuse_strange_address(address)
@@ -175,7 +174,7 @@ def load_ray() -> Any:
 
 
 @contextmanager
-def _own_cluster(workers: int | None) -> Iterator[Cluster]:
+def _own_cluster() -> Iterator[Cluster]:
     os.environ.update(_STAY_AT_HOME)
     os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     ray = load_ray()
@@ -185,7 +184,7 @@ def _own_cluster(workers: int | None) -> Iterator[Cluster]:
             _init(
                 ray,
                 address=LOCAL,
-                num_cpus=max(_cores(), workers or 0),
+                num_cpus=_cores(),
                 include_dashboard=False,
                 object_store_memory=_OBJECTS,
                 _temp_dir=str(folder),

@@ -69,7 +69,6 @@ class Worker:
         os.environ["OMP_NUM_THREADS"] = str(threads)
         self._model = model
         self._output_format = output_format
-        self._threads = threads
         self._translate: ShardTranslator
 
     def load(self) -> Ready | Refused:
@@ -126,6 +125,7 @@ class RayTranslators:
         if ":" in model.computing.device:
             fix = "give --device cuda"
             raise ConfigError(f"--device {model.computing.device}: Ray chooses the GPU; {fix}")
+        self._cluster = cluster
         self._ray = cluster.ray
         self._share = share_out(cluster.nodes(), workers, wants_gpus)
         self._model = model
@@ -324,16 +324,15 @@ class RayTranslators:
         if hand.shards:
             # Only the first can be to blame; and none, if the whole node has gone.
             first = hand.shards.popleft()
-            if _is_gone(error):
+            if self._has_gone_with_its_node(hand):
                 self._queue.append(first)
             else:
                 yield from self._again(first, f"its worker died: {why}")
             self._queue.extend(hand.shards)
 
-
-def _is_gone(error: Exception) -> bool:
-    """Whether a worker died with its node, rather than by itself."""
-    return "its node has died" in str(error)
+    def _has_gone_with_its_node(self, hand: _Hand) -> bool:
+        living = {node.id for node in self._cluster.nodes()}
+        return hand.ready is not None and hand.ready.node_id not in living
 
 
 def _address(ray: Any) -> str:

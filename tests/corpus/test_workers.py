@@ -97,7 +97,9 @@ def test_the_caller_says_what_to_do_when_memory_runs_out(monkeypatch: pytest.Mon
         yield
 
     monkeypatch.setattr(workers, "_in_processes", killed)
-    with pytest.raises(UserError, match=r"memory ran out; set prepare\.workers to fewer processes$"):
+    with pytest.raises(
+        UserError, match=r"memory ran out; set prepare\.workers to fewer processes$"
+    ):
         list(map_chunks(square, range(50), workers=2))
     fix = workers.FREE_MEMORY
     with pytest.raises(UserError, match=f"memory ran out; {fix}$"):
