@@ -134,6 +134,21 @@ def test_a_shard_that_kills_its_workers_fails_the_third_time_and_the_rest_goes_o
     assert plan.seen["shard 3"] == 3
 
 
+def test_a_shard_whose_nodes_go_is_not_to_blame(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(monkeypatch, *[replace(LIKE_ALL, node_id="a node that has gone")] * 9)
+
+    def translate(shard: Shard) -> Outcome:
+        if plan.seen[shard.name] <= 5:
+            raise Died("in words that are not looked at")
+        return Done(shard.lines[0].upper().encode())
+
+    monkeypatch.setattr(plan, "translate", translate)
+    with plan.pool(MadeUpCluster(nodes=1), workers=1) as pool:
+        pool.made_with(silent)
+        assert results(pool, 1) == expected(1)
+    assert plan.seen["shard 0"] == 6
+
+
 def test_a_shard_that_fails_is_tried_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(monkeypatch)
     monkeypatch.setattr(plan, "translate", lambda shard: Failed(f"no {shard.name}"))
