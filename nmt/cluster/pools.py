@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from nmt.cluster.shards import Done, Failed, Outcome, Shard, reason
+from nmt.cluster.shards import Done, Failed, Outcome, Shard, failure
 
 ATTEMPTS = 3
 
@@ -22,11 +22,13 @@ def in_this_process(work: Work) -> Pool:
 
 
 def attempted(work: Work, shard: Shard) -> Outcome:
-    """The result of a shard, or why it failed each time."""
+    """The result of a shard, or why it failed: a UserError at once, anything else each time."""
     outcome: Outcome = Failed("it was not tried")
     for _ in range(ATTEMPTS):
         try:
             return work(shard)
         except Exception as error:
-            outcome = Failed(reason(error))
+            outcome = failure(error)
+            if outcome.is_final:
+                break
     return outcome

@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nmt.cluster.ray_session import Cluster, last_line
+from nmt.cluster.waiting import Waiting
 from nmt.corpus.workers import MapChunks, chunks_of
 from nmt.errors import Say, UserError, counted
 
 _AT_ONCE = 3  # chunks for each CPU: one at work, others on their way there and back
+_LOOK_EVERY = 5  # seconds, while nothing comes
 _ATTEMPTS = 10  # at a chunk whose process or node dies
 
 
 def chunks_on(cluster: Cluster, say: Say) -> MapChunks:
-    """What `map_chunks` does, on a cluster. `say` is told of chunks that had to be done again."""
+    """What `map_chunks` does, on a cluster. `say` is told of long waits, and of chunks done again."""
 
     def in_chunks(
         work: Callable[[list[Any]], Any],
@@ -24,7 +26,7 @@ def chunks_on(cluster: Cluster, say: Say) -> MapChunks:
         workers: int,
         size: Callable[[Any], int],
     ) -> Iterator[Any]:
-        chunks = _Chunks(cluster.ray, work)
+        chunks = _Chunks(cluster.ray, work, say)
         pending: deque[_Handed] = deque()
         most = _AT_ONCE * max(1, sum(node.cpus for node in cluster.nodes()))
         for chunk in chunks_of(iter(items), size):
@@ -50,10 +52,11 @@ class _Handed(NamedTuple):
 class _Chunks:
     """Chunks handed out to the cluster."""
 
-    def __init__(self, ray: Any, work: Callable[[list[Any]], Any]) -> None:
+    def __init__(self, ray: Any, work: Callable[[list[Any]], Any], say: Say) -> None:
         self.count = 0
         self.lost = 0
         self._ray = ray
+        self._waiting = Waiting(ray, lambda line: say(f"nmt: {line}"))
         self._work = ray.put(work)
         # Ray's own retries are not counted, so those here take their place.
         self._apply = ray.remote(num_cpus=1, max_retries=0)(_applied)
@@ -69,7 +72,7 @@ class _Chunks:
         why = ""
         for _ in range(_ATTEMPTS):
             try:
-                return self._ray.get(handed.result)
+                return self._awaited(handed.result)
             except self._ray.exceptions.RayTaskError as error:
                 if isinstance(error.cause, UserError):
                     raise error.cause from None
@@ -80,6 +83,12 @@ class _Chunks:
                 handed = _Handed(handed.chunk, self._apply.remote(self._work, handed.chunk))
         fix = "look at the nodes' memory, then give the command again"
         raise UserError(f"a chunk was lost {_ATTEMPTS} times ({why}); {fix}")
+
+    def _awaited(self, result: Any) -> Any:
+        while not self._ray.wait([result], timeout=_LOOK_EVERY)[0]:
+            self._waiting.goes_on("a chunk, which takes 1 CPU")
+        self._waiting.ends()
+        return self._ray.get(result)
 
 
 def _applied(work: Callable[[list[Any]], Any], chunk: list[Any]) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from nmt.cluster.version import version
@@ -91,14 +92,13 @@ def _version_there() -> str:
 
 
 @contextmanager
-def ray_session(address: str, workers: int | None = None) -> Iterator[Cluster]:
+def ray_session(address: str) -> Iterator[Cluster]:
     """A cluster at `local`, `auto` or HOST:PORT, on every node of which this nmt is installed.
 
-    On this machine's cores it is made for so many `workers`, if they are more.
     Raises ConfigError for a wrong address or without Ray, UserError if there is no cluster or a node differs.
     """
     if address == LOCAL:
-        with _own_cluster(workers) as cluster:
+        with _own_cluster() as cluster:
             yield cluster
         return
     _refuse_strange_address(address)
@@ -125,11 +125,17 @@ def _naming_the_lost_cluster(ray: Any, address: str) -> Iterator[None]:
     except ray.exceptions.RayTaskError:
         raise  # a bug of ours
     except (ray.exceptions.RayError, OSError) as error:
-        is_of_a_file = isinstance(error, OSError) and error.errno is not None
-        if is_of_a_file:
+        if isinstance(error, OSError) and not _is_raised_in_ray(error):
             raise
         fix = "start Ray again, then give the same command"
         raise UserError(f"--ray {address}: Ray has gone ({last_line(error)}); {fix}") from None
+
+
+def _is_raised_in_ray(error: OSError) -> bool:
+    """Whether Ray's own code raised it; its C++ raises plain OSErrors where a connection is lost."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    raised_in = str(frames[-1].f_globals.get("__name__", ""))
+    return error.errno is None and raised_in.split(".")[0] == "ray"
 
 
 def _init(ray: Any, **settings: Any) -> None:
@@ -168,7 +174,7 @@ def load_ray() -> Any:
 
 
 @contextmanager
-def _own_cluster(workers: int | None) -> Iterator[Cluster]:
+def _own_cluster() -> Iterator[Cluster]:
     os.environ.update(_STAY_AT_HOME)
     os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     ray = load_ray()
@@ -178,7 +184,7 @@ def _own_cluster(workers: int | None) -> Iterator[Cluster]:
             _init(
                 ray,
                 address=LOCAL,
-                num_cpus=max(_cores(), workers or 0),
+                num_cpus=_cores(),
                 include_dashboard=False,
                 object_store_memory=_OBJECTS,
                 _temp_dir=str(folder),

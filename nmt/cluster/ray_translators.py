@@ -15,9 +15,10 @@ from typing import Any, Self
 
 from nmt.cluster.pools import ATTEMPTS
 from nmt.cluster.ray_session import Cluster, last_line
-from nmt.cluster.shards import Done, Failed, Outcome, Shard, ShardTranslator, reason
+from nmt.cluster.shards import Done, Failed, Outcome, Shard, ShardTranslator, failure
 from nmt.cluster.shares import share_out
 from nmt.cluster.version import version
+from nmt.cluster.waiting import Waiting
 from nmt.config.schema import Config
 from nmt.errors import ConfigError, DataError, ModelError, Say, UserError, counted
 from nmt.exchange.engines import Computing, open_translator
@@ -46,7 +47,7 @@ class Ready:
     node: str
     node_id: str
     version: str
-    fingerprint: str
+    made_with: str
     says: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -68,7 +69,6 @@ class Worker:
         os.environ["OMP_NUM_THREADS"] = str(threads)
         self._model = model
         self._output_format = output_format
-        self._threads = threads
         self._translate: ShardTranslator
 
     def load(self) -> Ready | Refused:
@@ -88,7 +88,7 @@ class Worker:
         except UserError as error:
             return Refused(node, error.exit_code, str(error))
         self._translate = ShardTranslator(translator, self._output_format)
-        made_with = translator.fingerprint()
+        made_with = self._translate.made_with()
         return Ready(node, node_id, version(), made_with, tuple(says), tuple(warnings))
 
     def translate(self, shard: Shard) -> Outcome:
@@ -96,7 +96,7 @@ class Worker:
         try:
             return self._translate(shard)
         except Exception as error:
-            return Failed(reason(error))
+            return failure(error)
 
 
 @dataclass
@@ -125,12 +125,14 @@ class RayTranslators:
         if ":" in model.computing.device:
             fix = "give --device cuda"
             raise ConfigError(f"--device {model.computing.device}: Ray chooses the GPU; {fix}")
+        self._cluster = cluster
         self._ray = cluster.ray
         self._share = share_out(cluster.nodes(), workers, wants_gpus)
         self._model = model
         self._output_format = output_format
         self._working = working
         self._warn = warn
+        self._waiting = Waiting(cluster.ray, warn)
         self._hands: list[_Hand] = []
         self._asked: dict[Any, tuple[_Hand, Shard | None]] = {}  # by Ray's reference of the answer
         self._queue: deque[Shard] = deque()  # to be handed out again
@@ -157,14 +159,15 @@ class RayTranslators:
 
     # --- before the work begins ---
 
-    def fingerprint(self, say: Say) -> str:
-        """What all workers have loaded: a hash of model and search. `say` is told what computes, and on how many nodes.
+    def made_with(self, say: Say) -> str:
+        """What all workers write with, as a `ShardTranslator` tells it. `say` is told what computes, on how many nodes.
 
         Raises UserError for a node that has loaded anything else, or what a worker raises that cannot load.
         """
         deadline: float | None = None
         while any(hand.ready is None for hand in self._hands):
             list(self._answers(1.0))
+            self._tell_of_waiting()
             if self._first is not None:
                 deadline = deadline or time.monotonic() + _PATIENCE
                 if time.monotonic() > deadline:
@@ -179,7 +182,7 @@ class RayTranslators:
         nodes = counted(len({each.node_id for each in ready}), "node")
         say(f"nmt: {workers} with {counted(self._share.cpus, 'CPU')} each, on {nodes}")
         self._has_begun = True
-        return self._first.fingerprint
+        return self._first.made_with
 
     def _welcome(self, hand: _Hand, answer: Ready | Refused) -> None:
         problem = self._problem_of(answer)
@@ -202,7 +205,7 @@ class RayTranslators:
         if answer.version != version():
             message = f"has nmt {answer.version}, and this is nmt {version()}"
             return UserError(f"node {answer.node}: {message}; install this one on every node")
-        if self._first is None or answer.fingerprint == self._first.fingerprint:
+        if self._first is None or answer.made_with == self._first.made_with:
             return None
         first = self._first
         difference = f"{_computing(answer)}, but on {first.node} {_computing(first)}"
@@ -226,6 +229,18 @@ class RayTranslators:
             if not at_work and not self._queue and self._ready_hands():
                 return
             yield from self._answers(1.0)
+            self._tell_of_waiting()
+
+    def _tell_of_waiting(self) -> None:
+        """Say now and then that no worker has started yet: others may have taken the CPUs."""
+        if self._ready_hands():
+            self._waiting.ends()
+            return
+        share = self._share
+        each = counted(share.cpus, "CPU")
+        if share.gpus:
+            each += f" and {counted(share.gpus, 'GPU')}"
+        self._waiting.goes_on(f"{counted(len(self._hands), 'worker')} to start, with {each} each")
 
     def _hand_out(self, shards: Iterator[Shard]) -> None:
         for most in range(1, _AT_ONCE + 1):
@@ -262,7 +277,7 @@ class RayTranslators:
             self._welcome(hand, answer)
             return
         hand.shards.remove(shard)
-        if isinstance(answer, Done):
+        if isinstance(answer, Done) or answer.is_final:
             yield shard, answer
         else:
             yield from self._again(shard, answer.reason)
@@ -309,16 +324,15 @@ class RayTranslators:
         if hand.shards:
             # Only the first can be to blame; and none, if the whole node has gone.
             first = hand.shards.popleft()
-            if _is_gone(error):
+            if self._has_gone_with_its_node(hand):
                 self._queue.append(first)
             else:
                 yield from self._again(first, f"its worker died: {why}")
             self._queue.extend(hand.shards)
 
-
-def _is_gone(error: Exception) -> bool:
-    """Whether a worker died with its node, rather than by itself."""
-    return "its node has died" in str(error)
+    def _has_gone_with_its_node(self, hand: _Hand) -> bool:
+        living = {node.id for node in self._cluster.nodes()}
+        return hand.ready is not None and hand.ready.node_id not in living
 
 
 def _address(ray: Any) -> str:

@@ -1,8 +1,9 @@
 """A file of text cut into shards, each of which is translated by itself.
 
-A shard is a window of lines, as `nmt translate < FILE` takes them: the batches are the same, and so are the bytes.
-Its name holds a hash of all that decides what is written for it. So a result under that name is the right one, whoever
-made it and whenever.
+A shard is a window of lines, as `nmt translate < FILE` takes them. With as many threads the batches are the same, and
+on the same kind of CPU so are the bytes; another kind may differ in the last bits of a score, and rarely in a word. Its
+name holds a hash of the lines, model, search, format, version and threads. So a result under that name is a right
+one, whoever made it and whenever.
 """
 
 import gzip
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nmt.cluster.version import version
 from nmt.corpus.lines import blocks_of, decode_lines
+from nmt.errors import UserError
 from nmt.translate.formats import written
 from nmt.translate.windows import windows
 
@@ -52,6 +55,7 @@ class Failed:
     """Why a shard could not be translated."""
 
     reason: str
+    is_final: bool = False  # another try would fail alike
 
 
 Outcome = Done | Failed
@@ -60,7 +64,7 @@ Outcome = Done | Failed
 def shards_of(file: Path, made_with: str, invalid: str = "error") -> Iterator[Shard]:
     """Cut a file, plain or .gz, into shards.
 
-    `made_with` names model, search and format. Bytes that are not UTF-8 are an "error", or "replace" makes them U+FFFD.
+    `made_with` is that of a `ShardTranslator`. Bytes that are not UTF-8 are an "error", or "replace" makes them U+FFFD.
     Raises DataError, after the shards before it, for what is wrong with the file.
     """
     errors = "strict" if invalid == "error" else invalid
@@ -84,6 +88,12 @@ class ShardTranslator:
         self._translator = translator
         self._output_format = output_format
 
+    def made_with(self) -> str:
+        """What decides what is written for given lines, in one line."""
+        translator = self._translator
+        threads = f"{translator.threads} threads"
+        return f"{translator.fingerprint()} {threads} {self._output_format} nmt {version()}"
+
     def __call__(self, shard: Shard) -> Done:
         """Translate the lines of a shard."""
         translations = self._translator.translate(shard.lines)
@@ -102,10 +112,13 @@ def packed(content: bytes, file: Path) -> bytes:
     return gzip.compress(content, _LEVEL, mtime=0)
 
 
-def reason(error: BaseException) -> str:
-    """An error in one line."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0]
+def failure(error: Exception) -> Failed:
+    """What an error is for a shard, in one line; what is no UserError has its type before it."""
+    first = next(iter(str(error).strip().splitlines()), "")
+    kind = type(error).__name__
+    if isinstance(error, UserError):
+        return Failed(first or kind, is_final=True)
+    return Failed(f"{kind}: {first}" if first else kind)
 
 
 def estimated_lines(files: Sequence[Path]) -> dict[Path, int]:

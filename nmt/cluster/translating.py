@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nmt.cluster.output_folder import File, OutputFolder
+from nmt.cluster.output_folder import File, OutputFolder, begin_reading
 from nmt.cluster.pools import ATTEMPTS, Pool
 from nmt.cluster.shards import Failed, Outcome, Shard, shards_of
 from nmt.errors import DataError, UserError, counted
@@ -15,6 +15,7 @@ class Watch:
 
     translated: Callable[[int], None]  # so many lines more
     found: Callable[[int], None]  # so many lines that were translated before
+    kept: Callable[[File], None]  # a file that was finished before
     read: Callable[[File], None]  # a file to its end: its number of lines is known
     finished: Callable[[File], None]
     warn: Callable[[str], None]
@@ -31,7 +32,7 @@ class Translating:
         invalid: str,
         watch: Watch,
     ) -> None:
-        """`made_with` names model, search and format; `invalid` is as for `shards_of`."""
+        """`made_with` is that of a `ShardTranslator`; `invalid` is as for `shards_of`."""
         self._files = files
         self._folder = folder
         self._made_with = made_with
@@ -62,6 +63,8 @@ class Translating:
         for file in self._files:
             if self._folder.is_finished(file, self._made_with):
                 self._folder.clear(file)  # a process that was killed may have left them
+                file.lines = self._folder.finished_lines(file)
+                self._watch.kept(file)
                 continue
             try:
                 yield from self._missing_of(file)
@@ -71,6 +74,7 @@ class Translating:
             self._put_together_if_complete(file)
 
     def _missing_of(self, file: File) -> Iterator[Shard]:
+        begin_reading(file)
         there = self._folder.results(file)
         for shard in shards_of(file.source, self._made_with, self._invalid):
             file.parts.append(shard.name)
@@ -85,8 +89,8 @@ class Translating:
     def _take(self, shard: Shard, outcome: Outcome) -> None:
         file = self._file_of[shard.file]
         if isinstance(outcome, Failed):
-            times = counted(ATTEMPTS, "time")
-            self._note(file, UserError(f"{shard}: failed {times}: {outcome.reason}"))
+            times = "" if outcome.is_final else f" {counted(ATTEMPTS, 'time')}"
+            self._note(file, UserError(f"{shard}: failed{times}: {outcome.reason}"))
             return
         for warning in outcome.warnings:
             self._watch.warn(warning)
@@ -101,6 +105,11 @@ class Translating:
         self._watch.warn(str(problem))
 
     def _put_together_if_complete(self, file: File) -> None:
-        if file.is_complete:
+        if not file.is_complete:
+            return
+        try:
             self._folder.put_together(file, self._made_with)
+        except UserError as problem:
+            self._note(file, problem)
+        else:
             self._watch.finished(file)

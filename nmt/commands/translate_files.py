@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nmt.cluster.output_folder import File, OutputFolder
     from nmt.cluster.pools import Pool
+    from nmt.cluster.ray_translators import Model
     from nmt.cluster.translating import Watch
     from nmt.config.schema import Config
     from nmt.exchange.engines import Computing
@@ -84,7 +85,7 @@ def translate_files(job: Job, asked: FilesAsked) -> None:
 
     assert asked.output_dir is not None  # noqa: S101 - else this is not called
     files = files_of(asked)
-    folder = OutputFolder(asked.output_dir)
+    folder = OutputFolder(asked.output_dir, asked.overwrite)
     progress = Progress(files, job.quiet)
     how = f"{folder.path} keeps what is done; the same command goes on from there"
     with telling_how_to_go_on(lambda: how), folder.locked(files):
@@ -124,7 +125,8 @@ def _expanded(pattern: Path) -> list[Path]:
     if pattern.is_dir():
         raise DataError(f"{pattern}: is a folder; name the files in it, such as '{pattern}/*'")
     if has_magic(str(pattern)) and not pattern.is_file():
-        found = sorted(Path(name) for name in glob(str(pattern)) if Path(name).is_file())  # noqa: PTH207
+        # A link to nowhere is among them, and is told of when it is read.
+        found = sorted(path for path in map(Path, glob(str(pattern))) if not path.is_dir())  # noqa: PTH207
         if not found:
             here = f"relative paths start at {Path.cwd()}"
             raise DataError(f"{pattern}: no file has such a name ({here})")
@@ -150,30 +152,38 @@ def _refuse_strangers(folder: "OutputFolder", files: "Sequence[File]") -> None:
 
 @contextmanager
 def _opened(job: Job, asked: FilesAsked, progress: "Progress") -> "Iterator[tuple[Pool, str]]":
-    """What translates, and a hash of model, search and format."""
-    from nmt import __version__
+    """What translates, and what the results are made with."""
     from nmt.cluster.pools import in_this_process
     from nmt.cluster.shards import ShardTranslator
     from nmt.exchange.engines import open_translator
 
     if asked.ray is None:
         translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
-        made_with = f"{translator.fingerprint()} {job.output_format} nmt {__version__}"
-        yield in_this_process(ShardTranslator(translator, job.output_format)), made_with
+        work = ShardTranslator(translator, job.output_format)
+        yield in_this_process(work), work.made_with()
         return
     from nmt.cluster.ray_session import ray_session
-    from nmt.cluster.ray_translators import Model, RayTranslators
+    from nmt.cluster.ray_translators import RayTranslators
 
-    model = Model(job.settings, job.run.path.absolute(), job.run.checkpoint, job.computing)
+    model = model_of(job)
     with ray_session(asked.ray) as cluster:
         pool = RayTranslators(
             cluster, model, job.output_format, asked.workers, progress.working, warn
         )
         with pool:
-            made_with = f"{pool.fingerprint(job.say)} {job.output_format} nmt {__version__}"
-            yield pool, made_with
+            yield pool, pool.made_with(job.say)
             if pool.losses():
                 job.say(f"nmt: {pool.losses()}")
+
+
+def model_of(job: Job) -> "Model":
+    """The model as it travels to workers, which have another working folder."""
+    from nmt.cluster.ray_translators import Model
+
+    checkpoint = job.run.checkpoint
+    if checkpoint is not None:
+        checkpoint = checkpoint.absolute()
+    return Model(job.settings, job.run.path.absolute(), checkpoint, job.computing)
 
 
 class Progress:
@@ -186,6 +196,7 @@ class Progress:
         self._lines: dict[Path, int] = {}  # of each file; estimated until it is read
         self._translated = 0
         self._found = 0
+        self._kept = 0  # files that were finished before
         self._workers = 1
         self._begun = time.monotonic()
         self._said = self._begun
@@ -211,7 +222,7 @@ class Progress:
         """What the work tells."""
         from nmt.cluster.translating import Watch
 
-        return Watch(self._add, self._find, self._know, self._finish, self._warn)
+        return Watch(self._add, self._find, self._keep, self._know, self._finish, self._warn)
 
     def working(self, workers: int) -> None:
         """So many models are at work."""
@@ -233,6 +244,11 @@ class Progress:
             self._bar.initial += lines
             self._bar.update(lines)
 
+    def _keep(self, file: "File") -> None:
+        self._kept += 1
+        self._find(file.lines)
+        self._know(file)
+
     def _know(self, file: "File") -> None:
         if self._bar is not None:
             self._lines[file.source] = file.lines
@@ -252,7 +268,7 @@ class Progress:
             self._bar.write(line, file=sys.stderr)
 
     def _so_far(self) -> str:
-        if not self._translated and not self._found:
+        if self._kept == len(self._files):
             return "nothing to translate"
         seconds = max(time.monotonic() - self._begun, 1e-3)
         speed = f"{self._translated / seconds:,.0f} a second"

@@ -36,7 +36,7 @@ class Repeats:
 
     def _write(self, bucket: int) -> None:
         with self._files[bucket].open("ab") as file:
-            self._waiting[bucket].tofile(file)
+            file.write(self._waiting[bucket].tobytes())
         self._waiting[bucket] = array("Q")
 
     def decide(self) -> int:
@@ -51,7 +51,7 @@ class Repeats:
             _, firsts = np.unique(keys, return_index=True)
             is_first = np.zeros(len(keys), np.uint8)  # [m]
             is_first[firsts] = 1
-            is_first.tofile(file)
+            file.write_bytes(is_first.tobytes())  # tofile tells no reason when the disk is full
             self._flags[bucket] = file.open("rb")
             different += len(firsts)
         return different

@@ -31,6 +31,7 @@ class MapChunks(Protocol):
 
 
 CHUNK = 5_000  # items that one process works on at a time
+FREE_MEMORY = "free some, then give the command again"  # where no setting helps
 # With fewer items, starting processes takes longer than the work.
 _CHUNKS_WORTH_IT = 10
 _WORTH_IT = _CHUNKS_WORTH_IT * CHUNK
@@ -43,11 +44,12 @@ def map_chunks(
     workers: int,
     size: Callable[[Item], int] = lambda _: 1,
     chunk: int | None = None,
+    fix: str = "set prepare.workers to fewer processes",
 ) -> Iterator[Result]:
     """Apply `work` to each chunk of `items`, in order.
 
     `workers` is the number of processes (0: one for each core), `size` the length of an item in characters, `chunk` the
-    items of a chunk where an item takes longer than a pair of lines.
+    items of a chunk where an item takes longer than a pair of lines, `fix` what to do when memory runs out.
     `work` is pickled to reach the processes, so it must be a module's function or a `partial` of one.
     Raises UserError if a process is killed.
     """
@@ -63,8 +65,7 @@ def map_chunks(
         yield from _in_processes(work, chunks, processes)
     except BrokenProcessPool:
         raise UserError(
-            "a worker process was killed, most likely because memory ran out; "
-            "set prepare.workers to fewer processes"
+            f"a worker process was killed, most likely because memory ran out; {fix}"
         ) from None
 
 

@@ -4,10 +4,13 @@ Each is a folder named by a hash of all that it was made from, so that it is nev
 the runs: a run may be read-only, and what comes with one from elsewhere is not given to a library that trusts files.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -42,6 +45,16 @@ def converted(
     found = _cached(config, run, src, tgt, numbers)
     if found is not None:
         return found
+    with _one_at_a_time():
+        # Another process may have made it meanwhile, such as a worker beside this one.
+        return _cached(config, run, src, tgt, numbers) or _made(
+            config, run, src, tgt, numbers, warn
+        )
+
+
+def _made(
+    config: Config, run: RunDir, src: Side, tgt: Side, numbers: Numbers, warn: Say
+) -> Conversion:
     from nmt.exchange.ctranslate2 import convert
     from nmt.exchange.trained import load_trained
 
@@ -54,6 +67,16 @@ def converted(
         convert(trained.model, *names, part, numbers, tgt.never_written)
     _prune(folder.parent)
     return Conversion(chosen, folder)
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Wait until no other process converts. The system frees the lock of a process that dies."""
+    root = _root()
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / ".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _cached(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from nmt.corpus.workers import map_chunks
+from nmt.corpus.workers import FREE_MEMORY, map_chunks
 from nmt.evaluate.fault_rates import kinds_of
 from nmt.evaluate.segment_scores import SegmentScores
 from nmt.text.side import Side
@@ -55,7 +55,7 @@ def look(test_set: TestSet, side: Side | None) -> Iterator[LineFacts]:
     references = zip(*test_set.references, strict=True)
     systems = zip(*test_set.systems.values(), strict=True)
     items: Iterator[_Item] = zip(sources, references, systems, strict=True)
-    for chunk in map_chunks(partial(_look, side), items, workers=0, chunk=_CHUNK):
+    for chunk in map_chunks(partial(_look, side), items, workers=0, chunk=_CHUNK, fix=FREE_MEMORY):
         yield from chunk
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from nmt.checks.faults import KINDS
-from nmt.corpus.workers import map_chunks
+from nmt.corpus.workers import FREE_MEMORY, map_chunks
 from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
 from nmt.report.differences import pieces
 from nmt.report.html_text import html_of
@@ -47,7 +47,9 @@ class Rows:
 def make_rows(sentences: Sequence[Sentence], names: Names) -> Rows:
     """Rows in the order of the sentences. With many, on all cores."""
     lines: list[str] = []
-    for chunk in map_chunks(partial(_rows_of, names), sentences, workers=0, chunk=_CHUNK):
+    for chunk in map_chunks(
+        partial(_rows_of, names), sentences, workers=0, chunk=_CHUNK, fix=FREE_MEMORY
+    ):
         lines += chunk
     size = 0
     count = 0

@@ -99,13 +99,17 @@ class Decoder:
             found.append(sorted(drawn, key=lambda hypothesis: -hypothesis.log_prob))
         return found
 
+    @property
+    def threads(self) -> int:
+        """How many batches are searched at a time."""
+        return torch.get_num_threads() if self.device.type == "cpu" else 1
+
     def _decode(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
         """What search finds for each source, in order."""
-        threads = torch.get_num_threads() if self.device.type == "cpu" else 1
         lengths = [len(source.ids) for source in sources]
-        batches = batches_of(lengths, search.batch_tokens, threads)
+        batches = batches_of(lengths, search.batch_tokens, self.threads)
         of_batches = [[sources[i] for i in batch] for batch in batches]
-        results = self._search_each(of_batches, search, threads)
+        results = self._search_each(of_batches, search, self.threads)
 
         found: list[NBest] = [[] for _ in sources]
         for batch, n_bests in zip(batches, results, strict=True):

@@ -37,6 +37,10 @@ class Engine(Protocol):
     def longest(self) -> int:
         """The most tokens of a sentence."""
 
+    @property
+    def threads(self) -> int:
+        """How many batches are searched at a time; the cut into batches depends on it."""
+
     def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
         """Translate sentences, each without EOS and of at most `longest` tokens; in order."""
 

@@ -61,6 +61,11 @@ class Translator:
         ]
         return hashlib.sha256("\n".join(deciding).encode()).hexdigest()
 
+    @property
+    def threads(self) -> int:
+        """How many batches are searched at a time; the cut into batches, and so the last bits, depend on it."""
+        return self.engine.threads
+
     def translate(self, lines: Sequence[str]) -> list[Translation]:
         """Translate lines, sorted by length within; the order out is the order in.
 

@@ -42,6 +42,7 @@ class MadeUpRay:
     def __init__(self, chance: Random) -> None:
         self._chance = chance
         self.actors: list[Actor] = []
+        self.silent_waits = 0  # in which no answer comes
 
     def remote(self, cls: type) -> Any:
         def make(*arguments: object) -> Actor:
@@ -54,9 +55,15 @@ class MadeUpRay:
         self, references: list[Reference], num_returns: int, timeout: float
     ) -> tuple[list[Reference], list[Reference]]:
         assert references
+        if num_returns == 1 and self.silent_waits:
+            self.silent_waits -= 1
+            return [], references
         next_of = {id(each.actor): each for each in reversed(references)}
         some = [self._chance.choice(list(next_of.values()))] if num_returns == 1 else []
         return some, [each for each in references if each not in some]
+
+    def available_resources(self) -> dict[str, float]:
+        return {"CPU": 1.0}
 
     def get(self, reference: Reference) -> Any:
         if not reference.actor.why_dead:

@@ -154,7 +154,7 @@ def processes_of_ray(parent: int) -> set[int]:
 def test_a_cluster_of_ours_listens_on_this_machine_alone(tmp_path: Path) -> None:
     code = (
         "import subprocess, os, sys; from nmt.cluster.ray_session import ray_session\n"
-        "with ray_session('local', 1) as cluster:\n"
+        "with ray_session('local') as cluster:\n"
         "    cluster.refuse_other_versions()\n"
         "    print(os.environ['RAY_USAGE_STATS_ENABLED'], [n.cpus for n in cluster.nodes()])\n"
         "    print(open('/proc/net/tcp').read(), open('/proc/net/tcp6').read(), sep='---')\n"

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from made_up_ray import Died, MadeUpCluster
 
-from nmt.cluster import ray_translators
+from nmt.cluster import ray_translators, waiting
 from nmt.cluster.ray_translators import Model, RayTranslators, Ready, Refused
 from nmt.cluster.shards import Done, Failed, Outcome, Shard
 from nmt.cluster.version import version
@@ -18,7 +19,7 @@ from nmt.config.schema import Config
 from nmt.errors import ConfigError, ModelError, UserError
 from nmt.exchange.engines import Computing
 
-LIKE_ALL = Ready("node A", "a", version(), "weights", ("nmt: model X, bf16 on cpu",), ())
+LIKE_ALL = Ready("node A", "0", version(), "weights", ("nmt: model X, bf16 on cpu",), ())
 MODEL = Model(Config(), Path("run"), None, Computing("torch", "cpu", "auto"))
 
 
@@ -81,7 +82,7 @@ def test_each_shard_is_translated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(monkeypatch)
     lines: list[str] = []
     with plan.pool(MadeUpCluster(nodes=2)) as pool:
-        assert pool.fingerprint(lines.append) == "weights"
+        assert pool.made_with(lines.append) == "weights"
         assert results(pool, 40) == expected(40)
     assert set(plan.seen.values()) == {1}
     assert plan.sizes[-1] == 4
@@ -94,18 +95,18 @@ def test_whoever_dies_nothing_is_lost_and_only_what_was_in_flight_is_done_again(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     chance = Random(seed)
-    plan = Plan(monkeypatch)
+    plan = Plan(monkeypatch, *[replace(LIKE_ALL, node_id="a node that has gone")] * 999)
     cluster = MadeUpCluster(nodes=2, seed=seed)
 
     def translate(shard: Shard) -> Outcome:
         for actor in cluster.living():
             if chance.random() < 0.03:
-                actor.why_dead = "The actor died because its node has died."
+                actor.why_dead = "in words that are not looked at"
         return Done(shard.lines[0].upper().encode())
 
     monkeypatch.setattr(plan, "translate", translate)
     with plan.pool(cluster) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         assert results(pool, 100) == expected(100)
     assert pool.lost_workers > 0
     assert pool.lost_shards <= 2 * pool.lost_workers
@@ -125,7 +126,7 @@ def test_a_shard_that_kills_its_workers_fails_the_third_time_and_the_rest_goes_o
 
     monkeypatch.setattr(plan, "translate", translate)
     with plan.pool(MadeUpCluster(nodes=1, seed=5), workers=1) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         found = results(pool, 20)
     assert found.pop("shard 3") == Failed("its worker died: killed by the system")
     assert found.items() <= expected(20).items()
@@ -133,14 +134,39 @@ def test_a_shard_that_kills_its_workers_fails_the_third_time_and_the_rest_goes_o
     assert plan.seen["shard 3"] == 3
 
 
+def test_a_shard_whose_nodes_go_is_not_to_blame(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(monkeypatch, *[replace(LIKE_ALL, node_id="a node that has gone")] * 9)
+
+    def translate(shard: Shard) -> Outcome:
+        if plan.seen[shard.name] <= 5:
+            raise Died("in words that are not looked at")
+        return Done(shard.lines[0].upper().encode())
+
+    monkeypatch.setattr(plan, "translate", translate)
+    with plan.pool(MadeUpCluster(nodes=1), workers=1) as pool:
+        pool.made_with(silent)
+        assert results(pool, 1) == expected(1)
+    assert plan.seen["shard 0"] == 6
+
+
 def test_a_shard_that_fails_is_tried_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(monkeypatch)
     monkeypatch.setattr(plan, "translate", lambda shard: Failed(f"no {shard.name}"))
     with plan.pool(MadeUpCluster(nodes=1)) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         found = results(pool, 3)
     assert found == {f"shard {i}": Failed(f"no shard {i}") for i in range(3)}
     assert set(plan.seen.values()) == {3}
+
+
+def test_a_failure_that_is_final_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(monkeypatch)
+    failed = Failed("no model", is_final=True)
+    monkeypatch.setattr(plan, "translate", lambda _: failed)
+    with plan.pool(MadeUpCluster(nodes=1)) as pool:
+        pool.made_with(silent)
+        assert results(pool, 2) == {"shard 0": failed, "shard 1": failed}
+    assert set(plan.seen.values()) == {1}
 
 
 @pytest.mark.parametrize(
@@ -152,7 +178,7 @@ def test_a_shard_that_fails_is_tried_three_times(monkeypatch: pytest.MonkeyPatch
             r"^node node B: has nmt 0\.0\.9 \(source 12\), and this is nmt .*; install this one",
         ),
         (
-            replace(LIKE_ALL, node="node B", fingerprint="?", says=("nmt: model X, fp32 on cpu",)),
+            replace(LIKE_ALL, node="node B", made_with="?", says=("nmt: model X, fp32 on cpu",)),
             ModelError,
             r"^node node B: would translate otherwise: model X, fp32 on cpu, but on node A "
             r"model X, bf16 on cpu; give --engine and --precision, and the same run folder",
@@ -169,16 +195,16 @@ def test_a_node_that_differs_is_refused_by_name_before_work_begins(
 ) -> None:
     plan = Plan(monkeypatch, LIKE_ALL, other)
     with plan.pool(MadeUpCluster(nodes=1)) as pool, pytest.raises(error, match=message):
-        pool.fingerprint(silent)
+        pool.made_with(silent)
     assert not plan.seen
 
 
 def test_a_node_that_joins_later_and_differs_gets_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = replace(LIKE_ALL, node="node B", fingerprint="?")
+    other = replace(LIKE_ALL, node="node B", made_with="?")
     plan = Plan(monkeypatch, LIKE_ALL, LIKE_ALL, other)
     cluster = MadeUpCluster(nodes=1)
     with plan.pool(cluster) as pool:
-        pool.fingerprint(silent)
+        pool.made_with(silent)
         cluster.ray.actors[0].why_dead = "its node has died"
         assert results(pool, 30) == expected(30)
     assert len(plan.warnings) == 1
@@ -193,7 +219,20 @@ def test_workers_that_never_start_end_the_command(monkeypatch: pytest.MonkeyPatc
         plan.pool(MadeUpCluster(nodes=1)) as pool,
         pytest.raises(UserError, match=message),
     ):
-        pool.fingerprint(silent)
+        pool.made_with(silent)
+
+
+def test_workers_that_find_no_room_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(0, 10_000, 10))
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    plan = Plan(monkeypatch)
+    cluster = MadeUpCluster(nodes=1)
+    cluster.ray.silent_waits = 5
+    line = "waiting for 1 worker to start, with 2 CPUs each; the cluster has 1 CPU free"
+    with plan.pool(cluster, workers=1) as pool:
+        pool.made_with(silent)
+        assert results(pool, 3) == expected(3)
+    assert plan.warnings == [line]
 
 
 def test_ray_chooses_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

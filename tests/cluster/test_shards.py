@@ -3,10 +3,13 @@
 import gzip
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from nmt.cluster.shards import Shard, estimated_lines, packed, shards_of
+from nmt.cluster.shards import Shard, ShardTranslator, estimated_lines, packed, shards_of
+from nmt.cluster.version import version
 from nmt.errors import DataError
 from nmt.translate.windows import WINDOW, windows
 
@@ -71,3 +74,12 @@ def test_a_file_that_is_damaged_or_empty_has_no_estimate(tmp_path: Path) -> None
     damaged.write_bytes(b"no gzip")
     empty = written(tmp_path / "b", [])
     assert estimated_lines([damaged, empty]) == {damaged: 0, empty: 0}
+
+
+def test_results_say_how_many_threads_and_which_source_made_them() -> None:
+    def made_with(threads: int, output_format: str = "text") -> str:
+        translator: Any = SimpleNamespace(fingerprint=lambda: "weights", threads=threads)
+        return ShardTranslator(translator, output_format).made_with()
+
+    assert made_with(2) == f"weights 2 threads text nmt {version()}"
+    assert len({made_with(1), made_with(2), made_with(2, "scores")}) == 3

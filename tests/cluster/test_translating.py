@@ -3,18 +3,20 @@
 import gzip
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from nmt.cluster import output_folder
 from nmt.cluster.output_folder import File, OutputFolder, refuse_targets
 from nmt.cluster.pools import Pool, attempted, in_this_process
 from nmt.cluster.shards import Done, Failed, Outcome, Shard, packed
 from nmt.cluster.translating import Translating, Watch
-from nmt.errors import ConfigError, DataError, UserError
+from nmt.errors import ConfigError, DataError, ModelError, UserError
+from nmt.files import write_json
 from nmt.translate.windows import WINDOW
 
 MODEL = "a model"
@@ -42,6 +44,7 @@ class Told:
     def __init__(self) -> None:
         self.translated = 0
         self.found = 0
+        self.kept: list[tuple[str, int]] = []
         self.finished: list[Path] = []
         self.warnings: list[str] = []
 
@@ -55,6 +58,7 @@ class Told:
         return Watch(
             translated,
             found,
+            lambda file: self.kept.append((file.target.name, file.lines)),
             lambda _: None,
             lambda file: self.finished.append(file.target),
             self.warnings.append,
@@ -149,7 +153,34 @@ def test_what_is_done_is_not_done_again(world: World) -> None:
     assert world.texts() == world.expected
     assert set(work.seen.values()) == {1}
     left = {path.name for path in (world.out / ".nmt").iterdir()}
-    assert left == {".lock", "done.json"}
+    assert left == {".lock", "a.en.done", "b.en.gz.done", "c.en.done"}
+
+
+def test_a_record_is_written_once_whatever_the_number_of_files(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = []
+
+    def write(path: Path, value: object) -> None:
+        write_json(path, value)
+        sizes.append(path.stat().st_size)
+
+    monkeypatch.setattr(output_folder, "write_json", write)
+    world.expected = {f"{number:03}.en": "ONE\n" for number in range(40)}
+    for name in world.expected:
+        world.put(name, ["one"])
+    world.translate(in_this_process(Shouting()))
+    assert world.texts() == world.expected
+    assert len(sizes) == 40
+    assert max(sizes) < 2 * min(sizes)
+
+
+@pytest.mark.parametrize("content", ["[1]", "{", "5"])
+def test_a_damaged_record_is_named(world: World, content: str) -> None:
+    world.translate(in_this_process(Shouting()))
+    (world.out / ".nmt" / "a.en.done").write_text(content)
+    with pytest.raises(ModelError, match=r"a\.en\.done: "):
+        world.translate(in_this_process(Shouting()))
 
 
 def test_finished_files_stay_as_they_are(world: World) -> None:
@@ -158,8 +189,9 @@ def test_finished_files_stay_as_they_are(world: World) -> None:
     os.utime(world.path / "a.en")  # touched, as a copy is
     os.utime(world.out / "b.en.gz")
     work = Shouting()
-    world.translate(in_this_process(work))
+    told = world.translate(in_this_process(work))
     assert not work.seen
+    assert told.kept == [("a.en", 2 * WINDOW + 5), ("b.en.gz", WINDOW + 1), ("c.en", 0)]
     after = {path: path.stat().st_mtime_ns for path in before if path.name != "b.en.gz"}
     assert after.items() <= before.items()
 
@@ -201,7 +233,7 @@ def test_a_shard_that_fails_three_times_is_named_and_the_rest_goes_on(world: Wor
         Translating(files, folder, MODEL, "error", told.watch()).run(in_this_process(work))
     assert error.value.exit_code == 1
     name = world.path / "a.en"
-    assert f"{name}: lines 1 to 2,000: failed 3 times: it broke" in told.warnings
+    assert f"{name}: lines 1 to 2,000: failed 3 times: RuntimeError: it broke" in told.warnings
     assert world.texts() == {name: world.expected[name] for name in ("b.en.gz", "c.en")}
     told = world.translate(in_this_process(Shouting()))
     assert world.texts() == world.expected
@@ -228,9 +260,71 @@ def test_results_of_another_model_or_other_lines_are_not_taken(world: World) -> 
     assert world.texts() == world.expected
 
 
+def interrupted_by(happens: Callable[[], object]) -> Pool:
+    """A pool in which something happens outside after the first shard."""
+
+    def translate(shards: Iterator[Shard]) -> Iterator[tuple[Shard, Outcome]]:
+        for number, shard in enumerate(shards):
+            if number == 1:
+                happens()
+            yield shard, attempted(Shouting(), shard)
+
+    return translate
+
+
+@pytest.mark.parametrize("changed", ["replaced", "deleted"])
+def test_a_source_that_changes_meanwhile_is_named_and_translated_by_the_next_command(
+    world: World, changed: str
+) -> None:
+    source = world.path / "a.en"
+
+    def change() -> None:
+        if changed == "replaced":
+            new = world.path / "new"
+            new.write_text("new\n")
+            new.replace(source)  # who reads the old file goes on reading it
+        else:
+            source.unlink()
+
+    with pytest.raises(DataError, match=r"^not translated: \S+a\.en;"):
+        world.translate(interrupted_by(change))
+    assert set(world.texts()) == {"b.en.gz", "c.en"}
+    if changed == "replaced":
+        world.translate(in_this_process(Shouting()))
+        assert world.texts()["a.en"] == "NEW\n"
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_file_that_appears_meanwhile_is_replaced_only_when_asked(
+    world: World, overwrite: bool
+) -> None:
+    def appear() -> None:
+        (world.out / "a.en").write_text("mine\n")
+
+    told = Told()
+    folder = OutputFolder(world.out, overwrite)
+    files = world.files()
+    with folder.locked(files):
+        work = Translating(files, folder, MODEL, "error", told.watch())
+        if overwrite:
+            work.run(interrupted_by(appear))
+        else:
+            with pytest.raises(UserError, match=r"^not translated: \S+a\.en;"):
+                work.run(interrupted_by(appear))
+    if overwrite:
+        assert world.texts() == world.expected
+        return
+    place = world.out / "a.en"
+    fix = "name another --output-dir, or --overwrite it"
+    assert f"{place}: has appeared meanwhile; {fix}" in told.warnings
+    assert world.texts() == world.expected | {"a.en": "mine\n"}
+    with pytest.raises(ConfigError, match=r"a\.en: exists already"):
+        world.translate(in_this_process(Shouting()))
+
+
 def test_a_file_made_with_another_model_is_not_replaced_unasked(world: World) -> None:
     world.translate(in_this_process(Shouting()))
-    with pytest.raises(ConfigError, match=r"a\.en: was made with another model, search or format"):
+    with pytest.raises(ConfigError, match=r"a\.en: was made with another model, search, format"):
         world.translate(in_this_process(Shouting()), made_with="another")
 
 
@@ -259,4 +353,38 @@ def test_a_folder_of_the_name_that_is_not_ours_is_refused(world: World) -> None:
 
 def test_a_pool_gives_failures_as_outcomes() -> None:
     shard = Shard(Path("a"), 1, ["x"], "name")
-    assert attempted(Shouting("x", 9), shard) == Failed("it broke")
+    assert attempted(Shouting("x", 9), shard) == Failed("RuntimeError: it broke")
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "tries"),
+    [
+        (KeyError(5), Failed("KeyError: 5"), 3),
+        (AssertionError(), Failed("AssertionError"), 3),
+        (ModelError("no model"), Failed("no model", is_final=True), 1),
+    ],
+)
+def test_an_error_is_named_and_a_users_error_is_not_tried_again(
+    error: Exception, outcome: Failed, tries: int
+) -> None:
+    tried = []
+
+    def work(shard: Shard) -> Done:
+        tried.append(shard)
+        raise error
+
+    assert attempted(work, Shard(Path("a"), 1, ["x"], "name")) == outcome
+    assert len(tried) == tries
+
+
+def test_a_failure_that_is_final_is_told_without_a_number(world: World) -> None:
+    def pool(shards: Iterator[Shard]) -> Iterator[tuple[Shard, Outcome]]:
+        for shard in shards:
+            yield shard, Failed("no model", is_final=True)
+
+    told = Told()
+    folder = OutputFolder(world.out)
+    files = world.files()
+    with folder.locked(files), pytest.raises(UserError, match="not translated"):
+        Translating(files, folder, MODEL, "error", told.watch()).run(pool)
+    assert f"{world.path / 'a.en'}: lines 1 to 2,000: failed: no model" in told.warnings

@@ -10,7 +10,11 @@ from conftest import counting_pairs, run_nmt
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
+from nmt.cluster.output_folder import File
+from nmt.commands.translate_files import Job, Progress, model_of
 from nmt.config.load import load_config
+from nmt.config.schema import Config
+from nmt.exchange.engines import Computing
 from nmt.run_dir import RunDir
 from nmt.translate.load import load_translator
 
@@ -53,7 +57,7 @@ def test_each_file_is_translated_to_one_of_its_name(
     other = ("-m", trained.path, "-i", files / "a.en", "--output-dir", out, "--beam-size", 1)
     refused = invoke(*other)
     assert refused.exit_code == 2
-    assert "a.en: was made with another model, search or format" in refused.stderr
+    assert "a.en: was made with another model, search, format" in refused.stderr
     assert invoke(*other, "--overwrite").exit_code == 0
 
 
@@ -139,6 +143,71 @@ def test_nothing_but_the_option_loads_ray() -> None:
         "ray_translators, translating; sys.exit('ray' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class Bar:
+    """A stand-in for tqdm's."""
+
+    n = initial = 0
+
+    def __init__(self, total: int, **_: object) -> None:
+        self.total = total
+        Bar.made = self
+
+    made: "Bar"
+
+    def update(self, lines: int) -> None:
+        self.n += lines
+
+    def set_postfix_str(self, _text: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_bar_counts_finished_files_as_done_before(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("nmt.commands.translate_files.is_watched", lambda _: True)
+    monkeypatch.setattr("tqdm.tqdm", Bar)
+    two = [File(files / name, tmp_path / name) for name in ("a.en", "b.en.gz")]
+    progress = Progress(two, quiet=False)
+    with progress:
+        two[0].lines = 20
+        progress.watch().kept(two[0])
+        bar = Bar.made
+        assert (bar.n, bar.initial) == (20, 20)
+        two[1].lines = 10
+        progress.watch().read(two[1])
+        assert bar.total == 30
+    last = capsys.readouterr().err
+    assert last.startswith("nmt: 0 lines translated")
+    assert last.endswith("; 20 lines were there\n")
+
+
+@pytest.mark.parametrize("kept", [0, 2])
+def test_nothing_to_translate_is_said_only_when_all_files_were_finished(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kept: int
+) -> None:
+    two = [File(files / name, tmp_path / name) for name in ("a.en", "b.en.gz")]
+    progress = Progress(two, quiet=False)
+    with progress:
+        for file in two[:kept]:
+            progress.watch().kept(file)
+    assert ("nothing to translate" in capsys.readouterr().err) == (kept == 2)
+
+
+@pytest.mark.parametrize("named", ["run", "run/checkpoints/step-00000100"])
+def test_workers_get_whole_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = RunDir.at(Path(named))
+    job = Job(Config(), run, Computing("torch", "cpu", "auto"), "text", "error", quiet=True)
+    model = model_of(job)
+    assert model.run == tmp_path / "run"
+    assert model.checkpoint == (tmp_path / named if run.checkpoint else None)
 
 
 def test_a_file_of_bad_bytes_is_named_and_the_others_are_done(

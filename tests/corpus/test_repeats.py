@@ -1,4 +1,5 @@
 import tracemalloc
+from errno import ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -58,3 +59,17 @@ def test_keys_are_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(repeats_module, "_WAITING", 64)
     more = peak(tmp_path / "many", 90_000) - peak(tmp_path / "few", 30_000)
     assert more / 60_000 < 2
+
+
+def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repeats = Repeats(tmp_path / "repeats")
+    repeats.add(0)
+    repeats._write(0)
+    bucket = tmp_path / "repeats" / "keys0"
+    bucket.rename(tmp_path / "keys")
+    bucket.symlink_to("/dev/full")
+    keys = np.fromfile(tmp_path / "keys", np.uint64)
+    monkeypatch.setattr(np, "fromfile", lambda *_: keys)
+    with pytest.raises(OSError, match="No space left") as caught:
+        repeats.decide()
+    assert caught.value.errno == ENOSPC

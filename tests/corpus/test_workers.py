@@ -3,6 +3,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from nmt.corpus import workers
 from nmt.corpus.workers import map_chunks
-from nmt.errors import DataError
+from nmt.errors import DataError, UserError
 
 
 @pytest.fixture
@@ -87,6 +88,22 @@ def test_items_are_taken_only_a_little_ahead_of_the_results(workers: int) -> Non
         next(results)
         assert taken <= 7 * (number + 2 * workers + 2)
     results.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("small")
+def test_the_caller_says_what_to_do_when_memory_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> Iterator[object]:
+        raise BrokenProcessPool
+        yield
+
+    monkeypatch.setattr(workers, "_in_processes", killed)
+    with pytest.raises(
+        UserError, match=r"memory ran out; set prepare\.workers to fewer processes$"
+    ):
+        list(map_chunks(square, range(50), workers=2))
+    fix = workers.FREE_MEMORY
+    with pytest.raises(UserError, match=f"memory ran out; {fix}$"):
+        list(map_chunks(square, range(50), workers=2, fix=fix))
 
 
 ENDLESS = """

@@ -1,5 +1,6 @@
 """`nmt translate` on CTranslate2: our limits, scores and placeholders, and no torch."""
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -175,7 +176,34 @@ def test_the_command_says_the_same_and_starts_without_torch(
     imported = {line.split()[-1] for line in again.stderr.splitlines() if b"import time:" in line}
     assert b"ctranslate2" in imported
     assert b"torch" not in imported
-    assert len(list(cache.iterdir())) == 1
+    assert len(list(cache.glob("[!.]*"))) == 1
+
+
+def test_what_another_process_converts_meanwhile_is_waited_for_and_taken(
+    trained: RunDir, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = conversions.Conversion(trained.best, cache / "theirs")
+    is_held = []
+
+    def cached(*_: object) -> conversions.Conversion | None:
+        if not cache.exists():
+            return None
+        with (cache / ".lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                is_held.append(True)
+        return made
+
+    def convert_again(*_: object) -> None:
+        raise AssertionError("converted twice")
+
+    monkeypatch.setattr(conversions, "_cached", cached)
+    monkeypatch.setattr(conversions, "_made", convert_again)
+    config = load_config(trained.config)
+    src, tgt = load_side(config, trained, "src"), load_side(config, trained, "tgt")
+    assert converted(config, trained, src, tgt, "int8", print) == made
+    assert is_held == [True]
 
 
 def test_another_checkpoint_is_converted_anew_and_old_conversions_go(
@@ -195,7 +223,7 @@ def test_another_checkpoint_is_converted_anew_and_old_conversions_go(
     step = next(path for path in run.steps() if path != checkpoint.best(run))
     other = conversion(RunDir.at(step))
     assert other != first
-    assert len(list(cache.iterdir())) == 2
+    assert len(list(cache.glob("[!.]*"))) == 2
     assert other.is_dir()
 
 
