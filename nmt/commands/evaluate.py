@@ -64,17 +64,6 @@ By = Annotated[
         help="A label a line, such as its domain: scores for each.",
     ),
 ]
-SegmentScores = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=FILE",
-        help="Scores that others gave each line, such as COMET's; a column a system; repeatable.",
-    ),
-]
-LowerIsBetter = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Of these segment scores less is better; repeatable."),
-]
 Sentences = Annotated[
     Path | None,
     typer.Option(
@@ -124,8 +113,8 @@ def evaluate(
     baseline: Baseline = None,
     significance: Significance = None,
     by: By = None,
-    segment_scores: SegmentScores = None,
-    lower_is_better: LowerIsBetter = None,
+    segment_scores: options.SegmentScores = None,
+    lower_is_better: options.LowerIsBetter = None,
     sentences: Sentences = None,
     beam_size: options.BeamSize = None,
     typography: options.Typography = None,

@@ -23,14 +23,6 @@ Run = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Card = Annotated[bool, typer.Option("--card", help="Print a model card in Markdown.")]
-History = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        callback=options.at_home,
-        help="Scores that nmt evaluate --history has written.",
-    ),
-]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -47,7 +39,7 @@ def info(
     run: Run = None,
     as_json: AsJson = False,
     card: Card = False,
-    history: History = None,
+    history: options.NotedScores = None,
     output: Output = None,
     overwrite: options.OverwriteOutput = False,
 ) -> None:

@@ -126,6 +126,29 @@ OverwriteOutput = Annotated[
     bool,
     typer.Option("--overwrite", help="Replace what stands where the output is to be."),
 ]
+SegmentScores = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=FILE",
+        help="Scores that others gave each line, such as COMET's; a column a system; repeatable.",
+    ),
+]
+LowerIsBetter = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Of these segment scores less is better; repeatable."),
+]
+NotedScores = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=at_home,
+        help="Scores that nmt evaluate --history has written.",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
+]
 Ray = Annotated[
     str | None,
     typer.Option(

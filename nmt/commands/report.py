@@ -50,29 +50,10 @@ Hypotheses = Annotated[
     list[str] | None,
     typer.Option("--hyp", metavar="[NAME=]FILE", help="A system's translations; up to ten times."),
 ]
-SegmentScores = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=FILE",
-        help="Scores that others gave each line, such as COMET's; a column a system; repeatable.",
-    ),
-]
-LowerIsBetter = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Of these segment scores less is better; repeatable."),
-]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metric", metavar="METRIC", help="A metric; repeatable. Default: bleu, bleu_width, chrf."
-    ),
-]
-History = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        callback=options.at_home,
-        help="Scores that nmt evaluate --history has written.",
     ),
 ]
 Output = Annotated[
@@ -95,9 +76,6 @@ Attention = Annotated[
         help="Sentences to show the attention of, with --model; default: 3.",
     ),
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors.")
-]
 
 
 def report(
@@ -106,14 +84,14 @@ def report(
     ref: References = None,
     hyp: Hypotheses = None,
     metric: Metrics = None,
-    segment_scores: SegmentScores = None,
-    lower_is_better: LowerIsBetter = None,
-    history: History = None,
+    segment_scores: options.SegmentScores = None,
+    lower_is_better: options.LowerIsBetter = None,
+    history: options.NotedScores = None,
     attention: Attention = None,
     output: Output = None,
     overwrite: options.OverwriteOutput = False,
     as_json: AsJson = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Show a training, or systems beside each other, on a page."""
     files = EvaluationFiles.of(src, ref, hyp, None, None, segment_scores, lower_is_better, None)

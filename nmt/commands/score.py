@@ -84,10 +84,6 @@ Invalid = Annotated[
         metavar="[error|replace]", help="Bytes that are not UTF-8: stop, or read U+FFFD instead."
     ),
 ]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
-]
 _WINDOW = 2000  # pairs that are sorted by length and scored together
 _CHARACTERS = 1_000_000  # of a window, about
 # What is said of pairs without a score.
@@ -111,7 +107,7 @@ def score(
     output: OutputFile = None,
     overwrite: options.OverwriteOutput = False,
     invalid: Invalid = "error",
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Score given translations: their log-probability, one a line."""
     _refuse_sources(src, tgt, input_file)

@@ -78,10 +78,6 @@ Invalid = Annotated[
         metavar="[error|replace]", help="Bytes that are not UTF-8: stop, or write U+FFFD instead."
     ),
 ]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
-]
 
 _FILES = "a file is given as --input FILE, or as < FILE, and a pattern in quotes"
 
@@ -110,7 +106,7 @@ def translate(
     ray: options.Ray = None,
     workers: Workers = None,
     invalid: Invalid = "error",
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Translate lines: N in, N out, in order."""
     from nmt.exchange.engines import Computing
