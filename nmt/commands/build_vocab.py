@@ -4,12 +4,14 @@ from pathlib import Path
 
 from nmt.commands import options
 from nmt.commands.streams import say, warn
+from nmt.errors import print_nothing
 
 
 def build_vocab(
     config: options.ConfigFile = None,
     overrides: options.Overrides = None,
     overwrite: options.OverwriteRun = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Build vocabularies and encode the text."""
     from nmt.config.starting import load_training_config
@@ -17,9 +19,10 @@ def build_vocab(
     from nmt.files import locked
     from nmt.run_dir import RunDir
 
+    tell = print_nothing if quiet else say
     settings = load_training_config(config, overrides)
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
-        stages.claim(settings, overwrite, say)
-        stages.ensure_prepared(settings, run, say, warn)
-        stages.run_build_vocab(settings, run, say)
+        stages.claim(settings, overwrite, tell)
+        stages.ensure_prepared(settings, run, tell, warn)
+        stages.run_build_vocab(settings, run, tell)

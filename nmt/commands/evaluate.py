@@ -22,7 +22,7 @@ Source = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=options.at_home,
+        parser=options.path_of,
         help="Source text; default: the run's test split.",
     ),
 ]
@@ -30,7 +30,7 @@ Reference = Annotated[
     list[Path] | None,
     typer.Option(
         metavar="FILE",
-        callback=options.all_at_home,
+        parser=options.path_of,
         help="Reference translations, line for line; repeatable.",
     ),
 ]
@@ -45,7 +45,7 @@ Baseline = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=options.at_home,
+        parser=options.path_of,
         help="Another system's translations, to compare with.",
     ),
 ]
@@ -60,7 +60,7 @@ By = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=options.at_home,
+        parser=options.path_of,
         help="A label a line, such as its domain: scores for each.",
     ),
 ]
@@ -68,8 +68,18 @@ Sentences = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE.tsv",
-        callback=options.at_home,
+        parser=options.path_of,
         help="Write the scores of each sentence here.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        parser=options.path_of,
+        help="Write the translations here; the file appears whole or not at all.",
     ),
 ]
 Overwrite = Annotated[
@@ -89,14 +99,16 @@ History = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=options.at_home,
+        parser=options.path_of,
         help="Append the result here, as a line of JSON.",
     ),
 ]
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="Print nothing but warnings and errors: for gates and the history."
+        "--quiet",
+        "-q",
+        help="Print nothing but warnings, errors and what --json asks for: for gates and the history.",
     ),
 ]
 
@@ -119,7 +131,7 @@ def evaluate(
     beam_size: options.BeamSize = None,
     typography: options.Typography = None,
     verify: options.Verify = None,
-    output: options.OutputFile = None,
+    output: Output = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
     fail_under: FailUnder = None,

@@ -147,6 +147,8 @@ def _named(option: str, texts: Iterable[str], name_of: Callable[[Path], str]) ->
 
 def _name_and_path(option: str, text: str, name_of: Callable[[Path], str]) -> tuple[str, Path]:
     """A name never holds a slash; a file whose own name holds "=" is taken as it is."""
+    if not text:
+        raise ConfigError(f"{option}: '' is no file; write FILE or NAME=FILE")
     before, equals, after = text.partition("=")
     whole = Path(expanduser(text))  # noqa: PTH111 - Path's raises for ~nobody
     if not equals or "/" in before or whole.exists():

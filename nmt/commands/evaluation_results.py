@@ -43,6 +43,8 @@ class Results:
             refuse_output(path, is_replaced, inputs=files.read())
         if is_standard(self.output) and not self.quiet:
             raise ConfigError("--output - would mix translations and scores on stdout; add --quiet")
+        if is_standard(self.output) and self.as_json:
+            raise ConfigError("--output - and --json would both be on stdout; give --output FILE")
 
     def write_translations(self, submitted: "Submission") -> None:
         """Write the translations to where they are wanted, if anywhere."""

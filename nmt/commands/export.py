@@ -23,7 +23,7 @@ Folder = Annotated[
     Path,
     typer.Argument(
         metavar="DIR",
-        callback=options.at_home,
+        parser=options.path_of,
         help="The folder to make.",
         hidden=True,
     ),
@@ -40,10 +40,6 @@ Overwrite = Annotated[
     bool,
     typer.Option("--overwrite", help="Replace DIR if nmt exported it."),
 ]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
-]
 
 
 def export(
@@ -53,7 +49,7 @@ def export(
     config: options.ConfigFile = None,
     quantize: Quantize = None,
     overwrite: Overwrite = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a trained model for another program."""
     if target == "hf" and quantize is not None:

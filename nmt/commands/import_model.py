@@ -9,9 +9,10 @@ from nmt.commands import options
 from nmt.commands.streams import printable, say
 
 Source = Annotated[
-    str,
+    Path,
     typer.Argument(
         metavar="SOURCE",
+        parser=options.path_of,
         help="A folder with a MarianMT or Marian model, or owner/name on the Hugging Face hub.",
         hidden=True,  # Command shows it, without its type
     ),
@@ -20,7 +21,7 @@ Target = Annotated[
     Path,
     typer.Argument(
         metavar="DIR",
-        callback=options.at_home,
+        parser=options.path_of,
         help="The run folder to make; it must not be there yet.",
         hidden=True,
     ),
@@ -44,5 +45,4 @@ def import_model(
     """Make a run of a model from elsewhere."""
     from nmt.exchange.importing import import_run
 
-    at = str(options.at_home(Path(source)))
-    import_run(at, folder, prefix, revision, lambda line: say(printable(line)))
+    import_run(str(source), folder, prefix, revision, lambda line: say(printable(line)))

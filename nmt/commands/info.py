@@ -16,23 +16,13 @@ Run = Annotated[
     Path | None,
     typer.Argument(
         metavar="[RUN|FILE]",
-        callback=options.at_home,
+        parser=options.path_of,
         help="Run folder, one of its checkpoints, or a file in it; default: as for nmt translate.",
         hidden=True,  # Command shows it, without its type
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Card = Annotated[bool, typer.Option("--card", help="Print a model card in Markdown.")]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        callback=options.at_home,
-        help="Write there; the file appears whole or not at all.",
-    ),
-]
 
 
 def info(
@@ -40,8 +30,9 @@ def info(
     as_json: AsJson = False,
     card: Card = False,
     history: options.NotedScores = None,
-    output: Output = None,
+    output: options.OutputFile = None,
     overwrite: options.OverwriteOutput = False,
+    quiet: options.Quiet = False,  # for scripts that give it to every command: there is nothing to silence
 ) -> None:
     """Say what a run is: model, data, licences, scores, size."""
     if as_json and card:

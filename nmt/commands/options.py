@@ -10,14 +10,14 @@ import typer
 from nmt.errors import ConfigError
 
 
-def at_home(path: Path | None) -> Path | None:
-    """The path with ~ as the home folder: a shell leaves it in --output=~/out.zh."""
-    return None if path is None else Path(expanduser(path))  # noqa: PTH111 - Path's raises for ~nobody
+def path_of(text: str) -> Path:
+    """The path that an option names, with ~ as the home folder: a shell leaves it in --output=~/out.zh.
 
-
-def all_at_home(paths: list[Path] | None) -> list[Path] | None:
-    """The paths of an option that may be repeated, with ~ as the home folder."""
-    return None if paths is None else [Path(expanduser(path)) for path in paths]  # noqa: PTH111
+    Raises ValueError, which the command line tells in the option's name, for "": Python takes it for this folder.
+    """
+    if not text:
+        raise ValueError("'' is no path; name a file or a folder")
+    return Path(expanduser(text))  # noqa: PTH111 - Path's raises for ~nobody
 
 
 ConfigFile = Annotated[
@@ -26,7 +26,7 @@ ConfigFile = Annotated[
         "--config",
         "-c",
         metavar="FILE",
-        callback=at_home,
+        parser=path_of,
         help="Settings; see configs/reference.yaml.",
     ),
 ]
@@ -52,7 +52,7 @@ InputFile = Annotated[
         "--input",
         "-i",
         metavar="FILE",
-        callback=at_home,
+        parser=path_of,
         help="Text, plain or .gz; default: stdin.",
     ),
 ]
@@ -70,7 +70,7 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="DIR",
-        callback=at_home,
+        parser=path_of,
         help="Run folder, or one of its checkpoints; "
         "default: the run of --config, $NMT_MODEL, or the last trained run.",
     ),
@@ -118,13 +118,21 @@ OutputFile = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        callback=at_home,
-        help="Write the translations here; the file appears whole or not at all.",
+        parser=path_of,
+        help="Write the result here; the file appears whole or not at all.",
     ),
 ]
 OverwriteOutput = Annotated[
     bool,
     typer.Option("--overwrite", help="Replace what stands where the output is to be."),
+]
+InvalidBytes = Annotated[
+    Literal["error", "replace"],
+    typer.Option(
+        "--invalid",
+        metavar="[error|replace]",
+        help="Bytes that are not UTF-8: stop, or take each as U+FFFD.",
+    ),
 ]
 SegmentScores = Annotated[
     list[str] | None,
@@ -141,7 +149,7 @@ NotedScores = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=at_home,
+        parser=path_of,
         help="Scores that nmt evaluate --history has written.",
     ),
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nmt.commands import options
 from nmt.commands.stopping import telling_how_to_go_on
 from nmt.commands.streams import say
+from nmt.errors import Say, print_nothing
 
 if TYPE_CHECKING:
     from nmt.corpus.workers import MapChunks
@@ -19,6 +20,7 @@ def prepare(
     overwrite: options.OverwriteRun = False,
     max_bytes: options.MaxBytes = None,
     ray: options.Ray = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Clean the corpora; set dev and test aside."""
     from nmt.config.starting import load_training_config
@@ -26,17 +28,18 @@ def prepare(
     from nmt.files import locked
     from nmt.run_dir import RunDir
 
+    tell = print_nothing if quiet else say
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
     settings = load_training_config(config, asked)
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
-        stages.claim(settings, overwrite, say)
-        with _mapper(ray) as in_chunks:
-            stages.run_prepare(settings, run, say, in_chunks)
+        stages.claim(settings, overwrite, tell)
+        with _mapper(ray, tell) as in_chunks:
+            stages.run_prepare(settings, run, tell, in_chunks)
 
 
 @contextmanager
-def _mapper(ray: str | None) -> "Iterator[MapChunks]":
+def _mapper(ray: str | None, tell: Say) -> "Iterator[MapChunks]":
     """What cleans the pairs, chunk by chunk: processes of this machine, or a Ray cluster."""
     if ray is None:
         from nmt.corpus.workers import map_chunks
@@ -48,4 +51,4 @@ def _mapper(ray: str | None) -> "Iterator[MapChunks]":
 
     how = "nothing is prepared yet; give the same command again"
     with telling_how_to_go_on(lambda: how), ray_session(ray) as cluster:
-        yield chunks_on(cluster, say)
+        yield chunks_on(cluster, tell)

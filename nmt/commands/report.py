@@ -30,19 +30,20 @@ Models = Annotated[
         "--model",
         "-m",
         metavar="DIR",
+        parser=options.path_of,
         help="Run folder; repeatable. Without --hyp, the default is as for nmt translate.",
     ),
 ]
 Source = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", callback=options.at_home, help="Source text of the systems."),
+    typer.Option(metavar="FILE", parser=options.path_of, help="Source text of the systems."),
 ]
 References = Annotated[
     list[Path] | None,
     typer.Option(
         "--ref",
         metavar="FILE",
-        callback=options.all_at_home,
+        parser=options.path_of,
         help="Reference translations, line for line; repeatable.",
     ),
 ]
@@ -54,16 +55,6 @@ Metrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metric", metavar="METRIC", help="A metric; repeatable. Default: bleu, bleu_width, chrf."
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        callback=options.at_home,
-        help="The page; it appears whole or not at all.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all figures of the page as JSON.")]
@@ -88,7 +79,7 @@ def report(
     lower_is_better: options.LowerIsBetter = None,
     history: options.NotedScores = None,
     attention: Attention = None,
-    output: Output = None,
+    output: options.OutputFile = None,
     overwrite: options.OverwriteOutput = False,
     as_json: AsJson = False,
     quiet: options.Quiet = False,
@@ -171,13 +162,12 @@ def _refuse_without_run(options_of_runs: dict[str, object]) -> None:
 def _runs(models: list[Path], has_systems: bool) -> "list[tuple[Config, RunDir]]":
     if len(models) > _MOST_RUNS:
         raise ConfigError(f"--model: {len(models)} runs, but a page shows {_MOST_RUNS} at most")
-    paths = [options.at_home(path) for path in models]
-    for number, path in enumerate(paths):
-        if path in paths[:number]:
+    for number, path in enumerate(models):
+        if path in models[:number]:
             raise ConfigError(f"--model {path}: is given twice; give each run once")
     if has_systems and not models:
         return []
-    return [find_run(path, None, []) for path in paths or [None]]
+    return [find_run(path, None, []) for path in models or [None]]
 
 
 def _metrics(names: list[str]) -> list[str]:

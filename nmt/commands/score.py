@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 Source = Annotated[
     Path | None,
-    typer.Option("--src", metavar="FILE", callback=options.at_home, help="Sources; - is stdin."),
+    typer.Option("--src", metavar="FILE", parser=options.path_of, help="Sources; - is stdin."),
 ]
 Target = Annotated[
     Path | None,
     typer.Option(
-        "--tgt", metavar="FILE", callback=options.at_home, help="Their translations; - is stdin."
+        "--tgt", metavar="FILE", parser=options.path_of, help="Their translations; - is stdin."
     ),
 ]
 Input = Annotated[
@@ -43,7 +43,7 @@ Input = Annotated[
         "--input",
         "-i",
         metavar="FILE",
-        callback=options.at_home,
+        parser=options.path_of,
         help="Instead: source, tab, translation on each line; default: stdin.",
     ),
 ]
@@ -68,22 +68,6 @@ Precision = Annotated[
     Literal["auto", "fp32", "bf16", "fp16"],
     typer.Option(metavar="[auto|fp32|bf16|fp16]", help="How exactly to compute."),
 ]
-OutputFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        callback=options.at_home,
-        help="Write the numbers here; the file appears whole or not at all.",
-    ),
-]
-Invalid = Annotated[
-    Literal["error", "replace"],
-    typer.Option(
-        metavar="[error|replace]", help="Bytes that are not UTF-8: stop, or read U+FFFD instead."
-    ),
-]
 _WINDOW = 2000  # pairs that are sorted by length and scored together
 _CHARACTERS = 1_000_000  # of a window, about
 # What is said of pairs without a score.
@@ -104,9 +88,9 @@ def score(
     batch_tokens: BatchTokens = 4096,
     precision: Precision = "auto",
     device: options.Device = "auto",
-    output: OutputFile = None,
+    output: options.OutputFile = None,
     overwrite: options.OverwriteOutput = False,
-    invalid: Invalid = "error",
+    invalid: options.InvalidBytes = "error",
     quiet: options.Quiet = False,
 ) -> None:
     """Score given translations: their log-probability, one a line."""

@@ -64,19 +64,13 @@ OutputDir = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        callback=options.at_home,
+        parser=options.path_of,
         help="Translate the files that --input 'PATTERN' names, each to a file of its name here.",
     ),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Models at work with --ray; default: one a GPU, or CPU."),
-]
-Invalid = Annotated[
-    Literal["error", "replace"],
-    typer.Option(
-        metavar="[error|replace]", help="Bytes that are not UTF-8: stop, or write U+FFFD instead."
-    ),
 ]
 
 _FILES = "a file is given as --input FILE, or as < FILE, and a pattern in quotes"
@@ -105,7 +99,7 @@ def translate(
     output_dir: OutputDir = None,
     ray: options.Ray = None,
     workers: Workers = None,
-    invalid: Invalid = "error",
+    invalid: options.InvalidBytes = "error",
     quiet: options.Quiet = False,
 ) -> None:
     """Translate lines: N in, N out, in order."""

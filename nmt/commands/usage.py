@@ -19,6 +19,7 @@ _SYNONYMS = (
     ("--beam-size", "--beam", "--beams", "--num-beams"),
     ("--n-best", "--nbest", "--num-return-sequences"),
     ("--overwrite", "--force"),
+    ("--format", "--json", "--jsonl", "--output-format"),
 )
 
 

@@ -31,6 +31,15 @@ def takes_any_text(field: FieldInfo) -> bool:
     return any(takes_any_text(FieldInfo.from_annotation(kind)) for kind in kinds)
 
 
+def choices(field: FieldInfo) -> list[str]:
+    """The words among which a field is a choice; none where it is something else."""
+    found = []
+    for kind in _alternatives(field.annotation):
+        if get_origin(kind) is Literal:
+            found += [str(choice) for choice in get_args(kind)]
+    return found
+
+
 def has_length(field: FieldInfo) -> bool:
     """Whether a field is a list of so many items, neither more nor fewer."""
     return get_origin(field.annotation) is tuple and Ellipsis not in get_args(field.annotation)

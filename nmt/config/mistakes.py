@@ -8,7 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from nmt.config.allowed import allowed, field_at, has_length, takes_any_text
+from nmt.config.allowed import allowed, choices, field_at, has_length, takes_any_text
 from nmt.config.yaml_files import COMMAND_LINE, Keys, PlacedSettings
 
 _SETTING_NAME = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")  # train.updates
@@ -52,6 +52,9 @@ def _wrong_value(keys: Keys, value: Any, schema: type[BaseModel], settings: Plac
 def fix(field: FieldInfo, value: Any) -> str:
     """What to write instead of a value that a field does not take."""
     must = f"must be {allowed(field)}"
+    near = difflib.get_close_matches(str(value), choices(field), n=1)
+    if near:
+        return f"{must}; did you mean {near[0]}?"
     if not isinstance(value, int | float):
         return must
     if takes_any_text(field):
