@@ -103,6 +103,36 @@ def remove(folders: Sequence[Path]) -> None:
 # --- reading ---
 
 
+def unreadable(path: Path | str, error: OSError) -> str:
+    """One line about a file that cannot be read: the place, the reason, the fix."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})"
+    if isinstance(error, IsADirectoryError):
+        return f"{path}: is a folder; name a file in it"
+    fix = "name another file, or look at the disk that it is on"
+    if isinstance(error, PermissionError):
+        fix = "get the right to read it and to enter its folders"
+    return f"{path}: cannot be read ({error.strerror}); {fix}"
+
+
+@contextmanager
+def readable_or(kind: type[UserError]) -> Iterator[None]:
+    """Raise this kind of error, by `unreadable`, for a file that cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(unreadable(str(error.filename or "a file"), error)) from None
+
+
+def refuse_unreadable(path: Path, kind: type[UserError]) -> None:
+    """Raise this kind of error for a file that is missing, a folder, or not ours to read; nothing is opened."""
+    with readable_or(kind):
+        if stat.S_ISDIR(path.stat().st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
 def read_bytes(path: Path) -> bytes:
     """Read a whole file. Raises ModelError if it is larger than any file of a run, OSError as usual."""
     if path.stat().st_size > _LARGEST:
@@ -190,6 +220,7 @@ def locked(folder: Path, places: Sequence[Path]) -> Iterator[None]:
 
 def _make(folder: Path) -> list[Path]:
     """Make a folder; gives what was made for it, itself first. Raises ConfigError if it is a file."""
+    refuse_unwritable(folder)
     around = [folder, *folder.parents]
     missing = [path for path in around if not path.exists()]
     try:
@@ -200,6 +231,15 @@ def _make(folder: Path) -> list[Path]:
             f"{in_the_way}: a file stands where a folder is needed; name another folder"
         ) from None
     return missing
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Raise ConfigError for a folder in which nothing can be made, or, where it is not there, neither can it."""
+    with readable_or(ConfigError):
+        around = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if around.is_dir() and not os.access(around, os.W_OK | os.X_OK):
+        place = "" if around == folder else f"{around} "
+        raise ConfigError(f"{folder}: {place}cannot be written to; name another folder")
 
 
 def _names(folder: Path) -> set[str]:

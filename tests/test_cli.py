@@ -41,7 +41,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         (["import", "nodir", "no"], 5, "nodir: no such folder; name a folder, or a model on the"),
         (["import", "nodir"], 2, "DIR: missing; see "),
         (["import", "nodir", "{corpus}"], 2, "is not empty; name a folder that is not there yet"),
-        (["translate", "--config", "none.yaml"], 2, "none.yaml: cannot be read"),
+        (["translate", "--config", "none.yaml"], 2, "none.yaml: no such file"),
         (
             ["translate", "train.updates=3"],
             2,

@@ -9,7 +9,7 @@ from nmt.commands import options, submission
 from nmt.commands.evaluation_files import EvaluationFiles
 from nmt.commands.evaluation_results import Gate, Results
 from nmt.commands.output_file import refuse_history
-from nmt.commands.streams import input_lines
+from nmt.commands.streams import filled_lines
 from nmt.commands.trained_run import find_run, refuse_history_elsewhere
 from nmt.errors import ConfigError
 
@@ -183,7 +183,7 @@ def _history(given: Path | None, settings: "Config") -> Path | None:
 
 
 def _lines(path: Path | None) -> list[str] | None:
-    return None if path is None else list(input_lines(path))
+    return None if path is None else filled_lines(path)
 
 
 def _refuse_files(

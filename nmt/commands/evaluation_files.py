@@ -7,7 +7,7 @@ from os.path import expanduser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.commands.streams import input_lines, is_standard, refuse_unreadable
+from nmt.commands.streams import filled_lines, is_standard, refuse_unreadable
 from nmt.errors import ConfigError, DataError, counted
 
 if TYPE_CHECKING:
@@ -89,12 +89,12 @@ class EvaluationFiles:
 
         groups = []
         if self.labels is not None:
-            labels = list(input_lines(self.labels))
+            labels = filled_lines(self.labels, "give one label a line")
             _refuse_other_length(self.labels, "label", len(labels), lines)
             groups = group(self.labels, labels)
         segment_scores = []
         for name, path in self.segment_scores.items():
-            table = list(input_lines(path))
+            table = filled_lines(path, "give one score a line")
             is_lower = name in self.lower_is_better
             found = read_segment_scores(name, path, table, systems, is_lower)
             scored = len(next(iter(found.columns.values())))

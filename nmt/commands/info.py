@@ -10,7 +10,8 @@ from nmt.commands import options
 from nmt.commands.output_file import refuse_output
 from nmt.commands.streams import is_standard, printable, put, refuse_unreadable
 from nmt.commands.trained_run import find_run
-from nmt.errors import ConfigError
+from nmt.errors import ConfigError, ModelError
+from nmt.files import readable_or
 
 Run = Annotated[
     Path | None,
@@ -39,7 +40,9 @@ def info(
         raise ConfigError("command line: --json and --card are two outputs; give one")
     refuse_unreadable(history)
     refuse_output(output, overwrite, inputs=[history] if history else [])
-    settings, found = find_run(None if run is None else _folder_of(run), None, [])
+    with readable_or(ModelError):
+        folder = None if run is None else _folder_of(run)
+    settings, found = find_run(folder, None, [])
 
     from nmt.report.card import model_card
     from nmt.report.facts import read_facts
@@ -64,7 +67,7 @@ def _folder_of(path: Path) -> Path:
             is_in_checkpoint = path.absolute().parent.parent == folder / "checkpoints"
             return path.absolute().parent if is_in_checkpoint else folder
     message = "neither a run folder nor a file in one (no config.yaml beside it)"
-    raise ConfigError(f"{path}: {message}; name a run folder")
+    raise ModelError(f"{path}: {message}; name a run folder")
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -167,7 +167,7 @@ def _runs(models: list[Path], has_systems: bool) -> "list[tuple[Config, RunDir]]
             raise ConfigError(f"--model {path}: is given twice; give each run once")
     if has_systems and not models:
         return []
-    return [find_run(path, None, []) for path in models or [None]]
+    return [find_run(path, None, []) for path in models] or [find_run(None, None, [])]
 
 
 def _metrics(names: list[str]) -> list[str]:

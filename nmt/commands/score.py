@@ -215,7 +215,9 @@ class _Renderer:
         return json.dumps(record, ensure_ascii=False) + "\n"
 
     def warn_of_unscored(self) -> None:
-        """Say how many pairs have no score, and why."""
+        """Say how many pairs have no score, and why; or that there was none."""
+        if self.lines == 0:
+            warn("no pair to score: the input has no lines")
         for why, count in self.unscored.items():
             written = "null" if self.output_format == "jsonl" else "nan"
             reason = _REASONS[why]

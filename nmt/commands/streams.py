@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from nmt import files
 from nmt.errors import ConfigError, DataError, UserError
+from nmt.files import unreadable
 
 if TYPE_CHECKING:
     from nmt.corpus.lines import WrittenLine
@@ -120,6 +122,16 @@ def input_lines(path: Path | None, invalid: str = "error") -> Iterator[str]:
     return decode_lines(blocks, name, "strict" if invalid == "error" else invalid)
 
 
+def filled_lines(path: Path, fix: str = "name a file with text") -> list[str]:
+    """All lines of a file or of stdin; raises as `input_lines`, and DataError with this `fix` if all are blank."""
+    lines = list(input_lines(path))
+    if not any(line.strip() for line in lines):
+        name = "stdin" if is_standard(path) else path
+        found = f"only blank lines ({len(lines):,})" if lines else "no lines"
+        raise DataError(f"{name}: has {found}; {fix}")
+    return lines
+
+
 def lines_as_written(path: Path | None) -> "Iterator[WrittenLine]":
     """The lines with their ends and a byte-order mark; else as `input_lines`."""
     from nmt.corpus import lines
@@ -150,7 +162,7 @@ def _arriving(source: int | Path, name: Path) -> Iterator[bytes]:
         with open(source, "rb", closefd=isinstance(source, Path)) as file:
             yield from bounded_lines(file, name)
     except OSError as error:
-        raise DataError(f"{name}: cannot be read ({error.strerror})") from None
+        raise DataError(unreadable(name, error)) from None
 
 
 def lines_ahead(path: Path | None) -> int | None:
@@ -170,13 +182,10 @@ def lines_ahead(path: Path | None) -> int | None:
 
 
 def refuse_unreadable(*paths: Path | None) -> None:
-    """Raise, before the work begins, DataError for a file that is not there, ConfigError for stdin given twice."""
+    """Raise, before the work begins, DataError for a file that cannot be read, ConfigError for stdin given twice."""
     given = [path for path in paths if path is not None]
     if len([path for path in given if is_standard(path)]) > 1:
         raise ConfigError("command line: only one file can be - (stdin); name the others")
     for path in given:
-        if not is_standard(path) and not path.exists():
-            here = f"relative paths start at {Path.cwd()}"
-            raise DataError(f"{path}: no such file; name an existing one ({here})")
-        if path.is_dir():
-            raise DataError(f"{path}: is a folder; name a file in it")
+        if not is_standard(path):
+            files.refuse_unreadable(path, DataError)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nmt import __version__
 from nmt.commands.evaluation_files import EvaluationFiles
 from nmt.commands.known_sentences import doubt_about, lines_trained_on, public_name
-from nmt.commands.streams import input_lines, is_watched, say, warn
+from nmt.commands.streams import filled_lines, is_watched, say, warn
 from nmt.errors import DataError, counted, print_nothing
 from nmt.run_dir import RunDir
 
@@ -85,13 +85,13 @@ def of(
 
 def from_files(files: EvaluationFiles) -> Submission:
     """Translations from files. Raises DataError for unequal sources, labels or scores."""
-    systems = {name: list(input_lines(path)) for name, path in files.hypotheses.items()}
-    references = [list(input_lines(path)) for path in files.references]
+    systems = {name: filled_lines(path) for name, path in files.hypotheses.items()}
+    references = [filled_lines(path) for path in files.references]
     first_path, first = next(iter(files.hypotheses.values())), next(iter(systems.values()))
     _refuse_other_lengths(files, systems, references)
     sources = None
     if files.src is not None:
-        sources = list(input_lines(files.src))
+        sources = filled_lines(files.src)
         _refuse_unequal(files.src, sources, first_path, first)
     about: dict[str, Any] = {"nmt": __version__}
     if len(systems) == 1:
@@ -135,10 +135,9 @@ def from_model(
     references = files.references or [run.text("test", settings.tgt.language)]
     if files.src is None and not source.is_file():
         raise DataError(f"{run.path}: has no test sentences; give some with --src and --ref")
-    sources = list(input_lines(source))
-    texts = [list(input_lines(path)) for path in references]
-    if not sources:
-        raise DataError(f"{source}: has no sentences; give others with --src and --ref")
+    fix = "give other sentences with --src and --ref"
+    sources = filled_lines(source, fix)
+    texts = [filled_lines(path, fix) for path in references]
     for path, lines in zip(references, texts, strict=True):
         _refuse_unequal(source, sources, path, lines)
     name = run.path.resolve().name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nmt.commands.streams import warn
 from nmt.errors import ConfigError, ModelError, UserError
-from nmt.files import refuse_special_files
+from nmt.files import readable_or, refuse_special_files
 from nmt.ownership import read_latest, write_latest
 from nmt.run_dir import LATEST, RunDir
 
@@ -53,8 +53,9 @@ def find_run(
     _refuse_idle_run_dir(overrides, config)
     asked = None if config is None else load_config(config, overrides)
     run = _locate(model, asked)
-    _refuse_absent(run, "nmt train" if config is None else f"nmt train --config {config}")
-    refuse_special_files(run.places())
+    with readable_or(ModelError):
+        _refuse_absent(run, "nmt train" if config is None else f"nmt train --config {config}")
+        refuse_special_files(run.places())
     settings = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
     if asked is not None:
         update = {"search": asked.search, "evaluate": asked.evaluate}

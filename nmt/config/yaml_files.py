@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from nmt.errors import ConfigError
+from nmt.files import unreadable
 
 Keys = tuple[str | int, ...]  # the way to a setting: ("data", "corpora", 0, "src")
 COMMAND_LINE = "command line"
@@ -101,8 +102,7 @@ def _read_text(path: Path) -> str:
             raise ConfigError(f"{path}: {message}")
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        fix = "name an existing YAML file"
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); {fix}") from None
+        raise ConfigError(unreadable(path, error)) from None
     except UnicodeDecodeError as error:
         fix = "save the file as UTF-8"
         raise ConfigError(f"{path}: byte {error.start} is not UTF-8; {fix}") from None

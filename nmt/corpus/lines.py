@@ -18,6 +18,7 @@ from typing import IO, NamedTuple, cast
 
 from nmt.corpus.encodings import guess
 from nmt.errors import DataError
+from nmt.files import unreadable
 
 _BLOCK = 2**14  # bytes of a file that are decoded at a time
 LONGEST_LINE = 2**22  # bytes; split into words, it takes some hundred times as many
@@ -158,14 +159,18 @@ def blocks_of(path: Path, most: int = MOST_UNZIPPED) -> Iterator[bytes]:
     try:
         with _open_bytes(path) as file:
             yield from _whole_lines(file, path, most)
-    except FileNotFoundError:
-        raise DataError(
-            f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})"
-        ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: damaged gzip file ({error}); fetch it again") from None
+        raise _damaged_gzip(path, error) from None
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+        raise DataError(unreadable(path, error)) from None
+
+
+def _damaged_gzip(path: Path, error: Exception) -> DataError:
+    with path.open("rb") as file:
+        start = file.read(len(_GZIP_MARK))
+    if start != _GZIP_MARK:
+        return DataError(f"{path}: not a gzip file; compress it, or let its name not end in .gz")
+    return DataError(f"{path}: damaged gzip file ({error}); fetch it again")
 
 
 def _open_bytes(path: Path) -> IO[bytes]:

@@ -12,7 +12,7 @@ from typing import Any
 from nmt.config.schema import STATEMENTS, Config, CorpusConfig
 from nmt.corpus.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.errors import ConfigError, DataError
-from nmt.files import checksum
+from nmt.files import checksum, readable_or, refuse_unreadable
 from nmt.run_dir import SPLITS, Split
 
 Read = Callable[..., Iterator[SentencePair]]
@@ -47,8 +47,16 @@ Stamps = dict[str, list[Any]]  # of files: bytes, nanoseconds, SHA-256
 def find_sources(config: Config) -> Sources:
     """Find the corpora of each split; there are none for a `dev` or `test` that is not given.
 
-    Raises ConfigError if no corpus is configured, DataError for files that are missing or do not pair up.
+    Raises ConfigError if no corpus is configured, DataError for files that cannot be read or do not pair up.
     """
+    with readable_or(DataError):
+        sources = _find(config)
+    for path in _files(sources):
+        refuse_unreadable(path, DataError)
+    return sources
+
+
+def _find(config: Config) -> Sources:
     data = config.data
     if data.path is not None:
         return _in_folder(Path(data.path), config)

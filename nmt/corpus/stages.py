@@ -12,6 +12,7 @@ from nmt.corpus.prepare import is_current, prepare, why_stale
 from nmt.corpus.sources import find_sources
 from nmt.corpus.workers import MapChunks, map_chunks
 from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
+from nmt.files import readable_or, refuse_unreadable
 from nmt.ownership import (
     delete_training,
     dump_yaml,
@@ -100,8 +101,13 @@ def _refuse_unfit_folder(run: RunDir) -> None:
 def _refuse_missing_vectors(config: Config) -> None:
     for key in ("src_vectors", "tgt_vectors"):
         path = getattr(config.model, key)
-        if path is not None and not Path(path).is_file():
+        if path is None:
+            continue
+        with readable_or(DataError):
+            is_there = Path(path).is_file()
+        if not is_there:
             raise DataError(f"model.{key}={path}: no such file")
+        refuse_unreadable(Path(path), DataError)
 
 
 def _refuse_what_is_in_the_way(config: Config, run: RunDir) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nmt import __version__
 from nmt.errors import ConfigError, ModelError
-from nmt.files import checksum, read_json, replacing, write_json
+from nmt.files import checksum, read_json, refuse_unwritable, replacing, write_json
 
 _RECORD = "export.json"
 
@@ -35,6 +35,7 @@ def refuse_taken(folder: Path, overwrite: bool) -> None:
     around = next((path for path in folder.parents if path.exists()), folder)
     if not around.is_dir():
         raise ConfigError(f"{around}: a file, not a folder; name another folder")
+    refuse_unwritable(folder.parent)
     if not (folder.exists() or folder.is_symlink()):
         return
     if not overwrite:

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from nmt.errors import ModelError
-from nmt.files import read_bytes
+from nmt.files import read_bytes, unreadable
 
 _LONGEST_SHOWN = 60  # characters of a value in a message
 # Marian's settings are two kilobytes with a dozen lists. PyYAML takes seconds for much more.
@@ -72,7 +72,7 @@ def json_fields(path: Path) -> Fields:
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; fetch it as well") from None
     except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+        raise ModelError(unreadable(path, error)) from None
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: not JSON ({_first_line(error)}); fetch it again") from None
     if not isinstance(values, dict):

@@ -8,7 +8,7 @@ from nmt.config.load import dump
 from nmt.config.schema import Config
 from nmt.errors import ConfigError, ModelError
 from nmt.exchange.marian import Marian
-from nmt.files import replacing
+from nmt.files import refuse_unwritable, replacing
 from nmt.ownership import dump_yaml, staging, write_config
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import load_side
@@ -22,6 +22,7 @@ def refuse_taken(folder: Path) -> None:
         raise ConfigError(f"{folder}: is no folder; name one that is not there yet")
     if folder.is_dir() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: is not empty; name a folder that is not there yet")
+    refuse_unwritable(folder.parent)
 
 
 def write_run(

@@ -12,7 +12,7 @@ from nmt.exchange.imported_run import refuse_taken, write_run
 from nmt.exchange.languages import choose_prefix, named, target_tokens
 from nmt.exchange.licence import stated_licence
 from nmt.exchange.marian import Marian
-from nmt.files import checksum, refuse_special_files
+from nmt.files import checksum, readable_or, refuse_special_files
 from nmt.run_dir import RunDir
 
 _FULL_WIDTH = "，。？！：；"
@@ -37,9 +37,10 @@ def import_run(
     is missing, damaged, or not to be expressed, ConfigError for an unfit `folder`, `prefix` or `revision`.
     """
     refuse_taken(folder)
-    found = _find(source, revision)
-    refuse_special_files([found.folder])
-    model = read_model(found.folder)
+    with readable_or(ModelError):
+        found = _find(source, revision)
+        refuse_special_files([found.folder])
+        model = read_model(found.folder)
     vocab = model.src.tokens.vocab()
     chosen = choose_prefix(vocab, prefix, found.name)
     licence = stated_licence(found.folder)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nmt.errors import ModelError
-from nmt.files import read_bytes
+from nmt.files import read_bytes, unreadable
 from nmt.text.pieces import SentencePiece
 
 
@@ -14,7 +14,7 @@ def read_pieces(path: Path) -> bytes:
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; fetch it as well") from None
     except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+        raise ModelError(unreadable(path, error)) from None
     try:
         SentencePiece(content).encode("a")
     except Exception:  # of a damaged table, sentencepiece raises several kinds of errors

@@ -24,6 +24,7 @@ from torch import Tensor
 from nmt.errors import ModelError
 from nmt.exchange.archives import open_archive
 from nmt.exchange.fields import brief
+from nmt.files import unreadable
 
 Readable = io.BytesIO | mmap
 
@@ -77,7 +78,7 @@ def read_torch_file(path: Path) -> dict[str, Tensor]:
             with mmap(file.fileno(), 0, access=ACCESS_READ) as content:
                 return _read_legacy(content, path)
     except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+        raise ModelError(unreadable(path, error)) from None
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, struct.error) as error:
         reason = str(error) if isinstance(error, ValueError) else type(error).__name__
         message = "not a dict of tensors as torch.save writes it"

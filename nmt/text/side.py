@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nmt.config.schema import Config, SideConfig
 from nmt.errors import ModelError
+from nmt.files import readable_or
 from nmt.run_dir import RunDir, SideName
 from nmt.text.normalize import normalize
 from nmt.text.tokenizers import Tokenizer, load_tokenizer
@@ -54,11 +55,12 @@ class Side:
 
 
 def load_side(config: Config, run: RunDir, name: SideName) -> Side:
-    """The side as `build-vocab` left it. Raises ModelError where a file is missing or damaged."""
+    """The side as `build-vocab` left it. Raises ModelError where a file cannot be read, or is damaged."""
     side = config.side(name)
     pieces = run.pieces(name)
-    tokenizer = load_tokenizer(side.tokenizer, pieces)
-    vocab = Vocab.load(run.vocab(name))
+    with readable_or(ModelError):
+        tokenizer = load_tokenizer(side.tokenizer, pieces)
+        vocab = Vocab.load(run.vocab(name))
     prefix = config.src.prefix if name == "src" else ()
     return Side(
         language=side.language,

@@ -55,7 +55,7 @@ TWO = "--ref ref.zh --hyp good=good.zh --hyp bad=bad.zh"
     [
         ("--ref ref.zh --hyp good.zh --hyp short.zh", 3, "short.zh has 29 lines, ref.zh 30; give"),
         ("--ref ref.zh --ref short.zh --hyp good.zh", 3, "short.zh has 29 lines, ref.zh 30; give"),
-        ("--ref ref.zh --hyp good.zh --hyp empty.zh", 3, "empty.zh has 0 lines, ref.zh 30; give"),
+        ("--ref ref.zh --hyp good.zh --hyp empty.zh", 3, "empty.zh: has no lines; name a file with text"),
         ("--ref ref.zh --hyp good.zh --hyp no.zh", 3, "no.zh: no such file; name an existing one"),
         ("--ref ref.zh --ref ref.zh --hyp good.zh", 2, "--ref ref.zh is given twice; give each"),
         (
@@ -88,10 +88,10 @@ TWO = "--ref ref.zh --hyp good=good.zh --hyp bad=bad.zh"
         (f"{ONE} --by labels29", 3, "labels29 has 29 labels for 30 lines of text; give one a line"),
         (f"{ONE} --by gap", 3, "gap:30: has no label; give each line one, such as news"),
         (f"{ONE} --by no", 3, "no: no such file"),
-        (f"{ONE} --by empty.zh", 3, "empty.zh has 0 labels for 30 lines of text"),
+        (f"{ONE} --by empty.zh", 3, "empty.zh: has no lines; give one label a line"),
         (f"{ONE} --segment-scores words.tsv", 3, "words.tsv:30: 'high' is not a number; give one"),
         (f"{ONE} --segment-scores x=nan.tsv", 3, "nan.tsv:1: 'nan' is not finite; give each line"),
-        (f"{ONE} --segment-scores x=empty.zh", 3, "empty.zh: is empty; it must hold one score a"),
+        (f"{ONE} --segment-scores x=empty.zh", 3, "empty.zh: has no lines; give one score a line"),
         (
             f"{ONE} --segment-scores x=short.tsv",
             3,

@@ -93,9 +93,7 @@ def test_what_is_no_plain_mapping_is_refused(
 
 
 def test_a_missing_file_and_bytes_that_are_not_utf8_are_named(tmp_path: Path) -> None:
-    with pytest.raises(
-        ConfigError, match=r"none.yaml: cannot be read \(No such file or directory\)"
-    ):
+    with pytest.raises(ConfigError, match=r"none.yaml: no such file"):
         load_config(tmp_path / "none.yaml")
     (tmp_path / "latin.yaml").write_bytes(b"run_dir: caf\xe9\n")
     with pytest.raises(ConfigError, match="byte 12 is not UTF-8"):

@@ -146,14 +146,24 @@ def test_undecodable_bytes_are_named_by_line_and_offset(
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nowhere\.en: no such file"):
         list(read_lines(tmp_path / "nowhere.en"))
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="is a folder; name a file in it"):
         list(read_lines(tmp_path))
 
 
 ZIPPED = gzip.compress(bytes(range(32, 127)) * 3)
 
 
-@pytest.mark.parametrize("data", [ZIPPED[:-9], b"not zipped\n", ZIPPED[:30] + ZIPPED[40:]])
+@pytest.mark.parametrize("data", [b"not zipped\n", b"x"])
+def test_a_file_that_is_only_called_gz_is_told_so(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(data)
+    with pytest.raises(
+        DataError, match=r"x\.gz: not a gzip file; compress it, or let its name not"
+    ):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("data", [ZIPPED[:-9], ZIPPED[:30] + ZIPPED[40:]])
 def test_a_damaged_gzip_file_is_named(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.gz"
     path.write_bytes(data)

@@ -321,7 +321,7 @@ def test_creative_commons_licences(licence: str, address: str | None, asked: lis
     [
         (["nowhere"], 5, "nowhere: does not exist; run nmt train"),
         (["{run}", "--json", "--card"], 2, "--json and --card are two outputs; give one"),
-        (["{corpus}/train.en"], 2, "neither a run folder nor a file in one (no config.yaml"),
+        (["{corpus}/train.en"], 5, "neither a run folder nor a file in one (no config.yaml"),
         (["{run}", "--history", "none"], 3, "none: no such file"),
         (["{run}", "-o", "no/such/file"], 2, "there is no folder no/such"),
         (["{run}/checkpoints/step-00000099"], 5, "no such checkpoint"),
