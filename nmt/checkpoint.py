@@ -21,7 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from nmt.errors import FormatError, ModelError, UserError
-from nmt.files import checksum, read_bytes, read_json, remove, replacing, write_json, write_text
+from nmt.files import (
+    checksum,
+    read_bytes,
+    read_json,
+    remove,
+    replacing,
+    unreadable,
+    write_json,
+    write_text,
+)
 from nmt.ownership import is_own_checkpoint
 from nmt.run_dir import CHECKPOINT, META, TRAINING, WEIGHTS, RunDir
 
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 FORMAT = 1
+_FIX = "restore it from a copy, or take another checkpoint"
 
 Weights = dict[str, "Tensor"]  # by the names of the parameters
 
@@ -141,7 +151,7 @@ def read_meta(folder: Path) -> Meta:
                 origin=_checked_origin(values.get("origin", {})),
             )
     except (OSError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
+        raise _damaged(folder / META, error) from None
     fix = "install the nmt that wrote it"
     raise FormatError(f"{folder}: written in format {version}, but this nmt reads {FORMAT}; {fix}")
 
@@ -162,10 +172,24 @@ def _checked_origin(origin: Any) -> dict[str, Any]:
 
 
 def _read_sealed(path: Path) -> dict[str, Any]:
-    values: dict[str, Any] = read_json(path)
+    values = read_json(path, _FIX)
+    if not isinstance(values, dict):
+        raise TypeError("no JSON object")
     if "seal" in values and values.pop("seal") != _seal(values):
-        raise ModelError(f"{path}: changed since it was written")
+        raise ModelError(f"{path}: changed since it was written; {_FIX}")
     return values
+
+
+def _damaged(path: Path, error: Exception) -> ModelError:
+    """The error for a file of a checkpoint that cannot be read, or does not hold what it has to."""
+    if isinstance(error, PermissionError):
+        return ModelError(unreadable(path, error))
+    reason = str(error)
+    if isinstance(error, OSError):
+        reason = str(error.strerror)
+    if isinstance(error, KeyError):
+        reason = f"no {error} in it"
+    return ModelError(f"{path}: missing or damaged ({reason}); {_FIX}")
 
 
 def load_weights(folder: Path) -> Weights:
@@ -176,7 +200,7 @@ def load_weights(folder: Path) -> Weights:
     try:
         return safetensors.torch.load_file(path)
     except (OSError, safetensors.SafetensorError) as error:
-        raise ModelError(f"{path}: not whole safetensors ({error})") from None
+        raise ModelError(f"{path}: not whole safetensors ({error}); {_FIX}") from None
 
 
 def load(folder: Path) -> tuple[Meta, Weights]:
@@ -222,7 +246,7 @@ def weights_hash(folder: Path) -> str:
     try:
         return str(_read_sealed(folder / META)["sha256"][WEIGHTS])
     except (OSError, KeyError, TypeError) as error:
-        raise ModelError(f"{folder / META}: missing or damaged ({error})") from None
+        raise _damaged(folder / META, error) from None
 
 
 def _intact(path: Path) -> Path:
@@ -231,9 +255,9 @@ def _intact(path: Path) -> Path:
         checksums = _read_sealed(path.parent / META)["sha256"]
         intact = checksums[path.name] == checksum(path)
     except (OSError, KeyError, TypeError) as error:
-        raise ModelError(f"{path}: missing or damaged ({error})") from None
+        raise _damaged(path, error) from None
     if not intact:
-        raise ModelError(f"{path}: truncated or changed since it was written")
+        raise ModelError(f"{path}: truncated or changed since it was written; {_FIX}")
     return path
 
 

@@ -140,12 +140,11 @@ def read_bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def read_json(path: Path) -> Any:
-    """Read JSON written by `write_json`. Raises ModelError if the file is damaged, OSError if it is missing."""
+def read_json(path: Path, fix: str = "delete it and run the command again") -> Any:
+    """Read JSON of `write_json`. Raises ModelError with this `fix` if it is damaged, OSError if it is missing."""
     try:
         return json.loads(read_bytes(path).decode())
     except (ValueError, RecursionError) as error:
-        fix = "delete it and run the command again"
         raise ModelError(f"{path}: damaged ({error}); {fix}") from None
 
 
@@ -239,7 +238,9 @@ def refuse_unwritable(folder: Path) -> None:
         around = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if around.is_dir() and not os.access(around, os.W_OK | os.X_OK):
         place = "" if around == folder else f"{around} "
-        raise ConfigError(f"{folder}: {place}cannot be written to; name another folder")
+        is_fixed = os.statvfs(around).f_flag & os.ST_RDONLY
+        reason = os.strerror(errno.EROFS if is_fixed else errno.EACCES)
+        raise ConfigError(f"{folder}: {place}cannot be written to ({reason}); name another folder")
 
 
 def _names(folder: Path) -> set[str]:

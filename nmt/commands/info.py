@@ -8,7 +8,7 @@ import typer
 
 from nmt.commands import options
 from nmt.commands.output_file import refuse_output
-from nmt.commands.streams import is_standard, printable, put, refuse_unreadable
+from nmt.commands.streams import is_standard, printable, put, refuse_unreadable, warn
 from nmt.commands.trained_run import find_run
 from nmt.errors import ConfigError, ModelError
 from nmt.files import readable_or
@@ -48,7 +48,7 @@ def info(
     from nmt.report.facts import read_facts
     from nmt.report.facts_text import facts_lines
 
-    facts = read_facts(settings, found, history)
+    facts = read_facts(settings, found, history, warn)
     if as_json:
         text = json.dumps(facts.as_json(), ensure_ascii=False, indent=2) + "\n"
     elif card:

@@ -107,7 +107,7 @@ def report(
         of_systems = figures_of_systems(_test_set(files), metrics, _side(runs), tell)
     languages = (runs[0][0].src.language, runs[0][0].tgt.language) if runs else ("en", "zh")
     made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
-    of_runs = figures_of_runs(runs, history)
+    of_runs = figures_of_runs(runs, history, warn)
     sources = [each.source for each in of_systems[1] if each.source] if of_systems else None
     looked = _looked(
         runs, [run.name for run in of_runs[0]], sources, 3 if attention is None else attention, tell

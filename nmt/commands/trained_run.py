@@ -57,6 +57,10 @@ def find_run(
         _refuse_absent(run, "nmt train" if config is None else f"nmt train --config {config}")
         refuse_special_files(run.places())
     settings = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
+    if (
+        "model" not in settings.model_fields_set
+    ):  # every run's has one; the defaults are not its model
+        raise ConfigError(f"{run.config}: cut off: has no section 'model'; restore it from a copy")
     if asked is not None:
         update = {"search": asked.search, "evaluate": asked.evaluate}
         settings = settings.model_copy(update=update)

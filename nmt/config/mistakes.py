@@ -52,9 +52,9 @@ def _wrong_value(keys: Keys, value: Any, schema: type[BaseModel], settings: Plac
 def fix(field: FieldInfo, value: Any) -> str:
     """What to write instead of a value that a field does not take."""
     must = f"must be {allowed(field)}"
-    near = difflib.get_close_matches(str(value), choices(field), n=1)
-    if near:
-        return f"{must}; did you mean {near[0]}?"
+    if isinstance(value, str):
+        near = difflib.get_close_matches(value, choices(field), n=1)
+        return f"{must}; did you mean {near[0]}?" if near else must
     if not isinstance(value, int | float):
         return must
     if takes_any_text(field):

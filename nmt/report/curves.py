@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from nmt.errors import ModelError
+from nmt.errors import ModelError, Say, print_nothing
 from nmt.files import read_bytes
 from nmt.report.run_files import number, records
 from nmt.run_dir import RunDir
@@ -59,9 +59,12 @@ def resumptions(run: RunDir) -> list[int]:
     return sorted(found)
 
 
-def read_course(run: RunDir) -> Course:
-    """The curves of a run; empty ones where it has not trained. Raises ModelError for a file beyond all bounds."""
-    found = sorted(_records(run), key=lambda record: record.update)
+def read_course(run: RunDir, warn: Say = print_nothing) -> Course:
+    """The curves of a run; empty ones where it has not trained. `warn` is told of lines that are no records.
+
+    Raises ModelError for a file that cannot be read.
+    """
+    found = sorted(_records(run, warn), key=lambda record: record.update)
     resumed = resumptions(run)
     elapsed = _minutes(found, resumed)
     curves: dict[str, Curve] = {}
@@ -77,9 +80,9 @@ def read_course(run: RunDir) -> Course:
     return Course(curves, resumed, averages)
 
 
-def _records(run: RunDir) -> list[_Record]:
+def _records(run: RunDir, warn: Say) -> list[_Record]:
     found = []
-    for line in records(run.metrics):
+    for line in records(run.metrics, warn):
         update, time = number(line.get("update")), number(line.get("time"))
         if update is None or time is None:
             continue

@@ -6,12 +6,14 @@ from typing import Any
 
 from nmt import checkpoint
 from nmt.config.schema import Config
-from nmt.errors import ModelError
+from nmt.errors import ModelError, Say
+from nmt.files import readable_or
 from nmt.report.origins import Ancestor, CorpusFacts, corpora_of, lineage_of
 from nmt.report.run_files import Record, disk_use, number, report_of, section, whole
 from nmt.report.scores import ScoreFacts, evaluated
 from nmt.report.weights import parameters_by_part
-from nmt.run_dir import SIDES, RunDir
+from nmt.run_dir import SIDES, RunDir, SideName
+from nmt.text.vocab import Vocab
 
 _VERSIONS = ("nmt", "python", "torch", "numpy", "sacrebleu", "git")
 
@@ -52,13 +54,14 @@ class RunFacts:
         return asdict(self)
 
 
-def read_facts(config: Config, run: RunDir, history: Path | None = None) -> RunFacts:
+def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> RunFacts:
     """What a run's folder says of it; scores also from `history`, which `nmt evaluate --history` writes.
 
-    Raises ModelError for a checkpoint that is damaged, or that `run` names and that is not there.
+    `warn` is told what was left out. Raises ModelError for a checkpoint, a report or a vocabulary that is damaged, or
+    a checkpoint that `run` names and that is not there.
     """
     prepared = report_of(run.prepare_report)
-    folder = run.checkpoint or checkpoint.best(run) or _last(run)
+    folder = run.checkpoint or _best(run, warn) or _last(run)
     meta = checkpoint.read_meta(folder) if folder else None
     origin = meta.origin if meta else {}
     return RunFacts(
@@ -71,12 +74,20 @@ def read_facts(config: Config, run: RunDir, history: Path | None = None) -> RunF
         vocabularies=_vocabularies(config, run),
         pairs=_pairs(prepared),
         training=_training(config, run),
-        scores=_scores(run, folder, meta, history),
+        scores=_scores(run, folder, meta, history, warn),
         corpora=corpora_of(config, prepared),
         versions={name: str(origin[name]) for name in _VERSIONS if origin.get(name)},
         lineage=lineage_of(origin),
         disk=disk_use(run),
     )
+
+
+def _best(run: RunDir, warn: Say) -> Path | None:
+    """The best checkpoint; `warn` is told where the run names one that is not there."""
+    found = checkpoint.best(run)
+    if found is None and run.best.exists():
+        warn(f"{run.best}: names no checkpoint that is there; what follows is about the last one")
+    return found
 
 
 def _last(run: RunDir) -> Path | None:
@@ -100,7 +111,7 @@ def _vocabularies(config: Config, run: RunDir) -> dict[str, dict[str, Any]]:
     for name in SIDES:
         side = section(report, name)
         shares = {key: number(side.get(f"dev_{key}")) for key in ("coverage", "oov", "unk")}
-        size = whole(side.get("size")) or _count_lines(run.vocab(name))
+        size = _vocabulary_size(run, name, whole(side.get("size")))
         tokenizer = config.side(name).tokenizer
         found[name] = {
             "tokenizer": tokenizer,
@@ -111,12 +122,17 @@ def _vocabularies(config: Config, run: RunDir) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _count_lines(path: Path) -> int | None:
-    try:
-        with path.open("rb") as file:
-            return sum(1 for _ in file)
-    except OSError:
+def _vocabulary_size(run: RunDir, name: SideName, noted: int | None) -> int | None:
+    """The tokens of a vocabulary; None before there is one. Raises ModelError if it is damaged, or not as `noted`."""
+    path = run.vocab(name)
+    if not (path.exists() or run.steps()):
         return None
+    with readable_or(ModelError):
+        size = len(Vocab.load(path))
+    if noted not in (None, size):
+        message = f"has {size:,} tokens, but {run.vocab_report.name} says {noted:,}"
+        raise ModelError(f"{path}: {message}; restore it from a copy")
+    return size
 
 
 def _training(config: Config, run: RunDir) -> Training:
@@ -144,7 +160,11 @@ def _training(config: Config, run: RunDir) -> Training:
 
 
 def _scores(
-    run: RunDir, folder: Path | None, meta: checkpoint.Meta | None, history: Path | None
+    run: RunDir,
+    folder: Path | None,
+    meta: checkpoint.Meta | None,
+    history: Path | None,
+    warn: Say,
 ) -> list[ScoreFacts]:
     found = []
     if meta is not None:
@@ -154,7 +174,7 @@ def _scores(
                 signature = _signature(metric, meta)
                 found.append(ScoreFacts(metric, measured, None, None, signature, "dev"))
     if history is not None and folder is not None:
-        found += evaluated(run, folder, history)
+        found += evaluated(run, folder, history, warn)
     return found
 
 

@@ -40,11 +40,13 @@ class Figures:
         return asdict(self)
 
 
-def figures_of_runs(runs: Runs, history: Path | None) -> tuple[list[RunPart], list[Difference]]:
-    """Runs, and the settings in which they differ. Raises ModelError for a damaged checkpoint."""
+def figures_of_runs(
+    runs: Runs, history: Path | None, warn: Say
+) -> tuple[list[RunPart], list[Difference]]:
+    """Runs, and the settings in which they differ. Raises ModelError for a damaged checkpoint or report."""
     if not runs:
         return [], []
-    return read_runs(runs, history), differences([config for config, _ in runs])
+    return read_runs(runs, history, warn), differences([config for config, _ in runs])
 
 
 def figures_of_systems(

@@ -2,38 +2,62 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import ModelError
-from nmt.files import read_bytes, read_json
+from nmt.errors import ModelError, Say, counted
+from nmt.files import read_bytes, read_json, unreadable
 from nmt.run_dir import SIDES, RunDir
 
 Record = dict[str, Any]
+_FIX = "restore it from a copy, or move it away: the model translates without it"
 
 
 def report_of(path: Path) -> Record:
-    """A report that a stage wrote; empty where it is missing or damaged."""
-    with suppress(OSError, ModelError):
-        report = read_json(path)
-        if isinstance(report, dict):
-            return report
-    return {}
+    """A report that a stage wrote; empty where it is missing. Raises ModelError if it cannot be read, or is none."""
+    try:
+        report = read_json(path, _FIX)
+    except FileNotFoundError:
+        return {}
+    except PermissionError as error:
+        raise ModelError(unreadable(path, error)) from None
+    except OSError as error:
+        raise ModelError(f"{path}: damaged ({error.strerror}); {_FIX}") from None
+    if not isinstance(report, dict):
+        raise ModelError(f"{path}: damaged (no JSON object); {_FIX}")
+    return report
 
 
-def records(path: Path) -> Iterator[Record]:
-    """The JSON lines of a file that are whole; none where it is missing."""
+def records(path: Path, warn: Say) -> Iterator[Record]:
+    """The JSON objects of a file's lines; none where it is missing. `warn` is told of lines that are none.
+
+    Raises ModelError if the file cannot be read.
+    """
     try:
         text = read_bytes(path).decode(errors="replace")
-    except OSError:
+    except FileNotFoundError:
         return
-    for line in text.split("\n"):
-        with suppress(ValueError, RecursionError):
-            record = json.loads(line)
-            if isinstance(record, dict):
-                yield record
+    except OSError as error:
+        raise ModelError(unreadable(path, error)) from None
+    strange = []
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+        record = _record(line)
+        if record is not None:
+            yield record
+        elif line.strip():
+            strange.append(number)
+    if strange:
+        lines = f"{counted(len(strange), 'line')} of it, first line {strange[0]}"
+        warn(f"{path}: {lines}, left out: no JSON object, or not a whole one")
+
+
+def _record(line: str) -> Record | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def section(report: Record, name: str) -> Record:

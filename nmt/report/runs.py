@@ -9,7 +9,7 @@ from typing import Any
 from nmt.config.load import dump
 from nmt.config.schema import Config
 from nmt.corpus.lines import read_lines
-from nmt.errors import UserError
+from nmt.errors import Say, UserError
 from nmt.report.curves import Course, read_course
 from nmt.report.facts import RunFacts, read_facts
 from nmt.report.run_files import Record, counts, report_of, section
@@ -57,11 +57,13 @@ class Difference:
     values: list[str]
 
 
-def read_runs(found: Sequence[tuple[Config, RunDir]], history: Path | None) -> list[RunPart]:
+def read_runs(
+    found: Sequence[tuple[Config, RunDir]], history: Path | None, warn: Say
+) -> list[RunPart]:
     """All that a page shows of some runs. Raises ModelError for a damaged checkpoint."""
     names = run_names([run.path for _, run in found])
     return [
-        _read_run(name, config, run, history)
+        _read_run(name, config, run, history, warn)
         for name, (config, run) in zip(names, found, strict=True)
     ]
 
@@ -76,12 +78,12 @@ def run_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def _read_run(name: str, config: Config, run: RunDir, history: Path | None) -> RunPart:
+def _read_run(name: str, config: Config, run: RunDir, history: Path | None, warn: Say) -> RunPart:
     prepared = report_of(run.prepare_report)
     return RunPart(
         name=name,
-        facts=read_facts(config, run, history),
-        course=read_course(run),
+        facts=read_facts(config, run, history, warn),
+        course=read_course(run, warn),
         funnel=funnel_of(prepared),
         examples=read_examples(config, run),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.errors import DataError, counted
+from nmt.errors import DataError, Say, counted
 from nmt.report.run_files import Record, number, records, section, whole
 from nmt.run_dir import RunDir
 
@@ -30,14 +30,14 @@ class ScoreFacts:
         return f"{self.of} ({', '.join(notes)})" if notes else self.of
 
 
-def evaluated(run: RunDir, folder: Path, history: Path) -> list[ScoreFacts]:
+def evaluated(run: RunDir, folder: Path, history: Path, warn: Say) -> list[ScoreFacts]:
     """The newest scores of a checkpoint, for each test set and search.
 
-    Raises DataError for a file that has no evaluation at all.
+    `warn` is told of lines that are none. Raises DataError for a file that has no evaluation at all.
     """
     newest: dict[tuple[str, ...], dict[str, ScoreFacts]] = {}
     is_history = False
-    for record in records(history):
+    for record in records(history, warn):
         scores = section(record, "scores")
         is_history = is_history or bool(scores) or "systems" in record
         model = Path(str(record.get("model")))

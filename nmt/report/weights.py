@@ -5,6 +5,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 
 from nmt.errors import ModelError
+from nmt.files import unreadable
 from nmt.run_dir import WEIGHTS
 
 _PARTS = {
@@ -23,6 +24,7 @@ def parameters_by_part(checkpoint: Path) -> dict[str, int]:
     path = checkpoint / WEIGHTS
     sizes: dict[str, int] = {}
     try:
+        path.open("rb").close()  # safetensors takes what is forbidden for what is missing
         with safe_open(path, framework="numpy") as file:
             for key in file.keys():  # noqa: SIM118 - it is no dict
                 part = _PARTS.get(key.split(".")[0], "other")
@@ -30,7 +32,11 @@ def parameters_by_part(checkpoint: Path) -> dict[str, int]:
                 for length in file.get_slice(key).get_shape():
                     size *= length
                 sizes[part] = sizes.get(part, 0) + size
+    except PermissionError as error:
+        raise ModelError(unreadable(path, error)) from None
     except (OSError, SafetensorError) as error:
-        raise ModelError(f"{path}: not whole safetensors ({error})") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        fix = "restore it from a copy, or take another checkpoint"
+        raise ModelError(f"{path}: not whole safetensors ({reason}); {fix}") from None
     order = list(dict.fromkeys([*_PARTS.values(), "other"]))
     return {part: sizes[part] for part in order if part in sizes}

@@ -34,7 +34,7 @@ class SentencePiece:
         try:
             self._processor.LoadFromSerializedProto(model)
         except (RuntimeError, OSError, ValueError):
-            message = f"{name}: not a sentencepiece model; run nmt build-vocab again"
+            message = f"{name}: not a sentencepiece model; restore it from a copy, or run nmt build-vocab again"
             raise ModelError(message) from None
 
     def encode(self, text: str) -> list[str]:

@@ -122,4 +122,6 @@ def load_tokenizer(name: str, pieces: Path) -> Tokenizer:
     try:
         return SentencePiece(read_bytes(pieces), str(pieces))
     except FileNotFoundError:
-        raise ModelError(f"{pieces}: missing; run nmt build-vocab") from None
+        raise ModelError(
+            f"{pieces}: missing; restore it from a copy, or run nmt build-vocab"
+        ) from None

@@ -141,7 +141,9 @@ def _whole_lines(path: Path) -> list[str]:
     try:
         text = read_bytes(path).decode()
     except FileNotFoundError:
-        raise ModelError(f"{path}: missing; run nmt build-vocab") from None
+        raise ModelError(
+            f"{path}: missing; restore it from a copy, or run nmt build-vocab"
+        ) from None
     except UnicodeDecodeError as error:
         number = error.object.count(b"\n", 0, error.start) + 1
         raise _damaged(path, number, f"byte {error.start} of the file is not UTF-8") from None
@@ -152,7 +154,9 @@ def _whole_lines(path: Path) -> list[str]:
 
 
 def _damaged(path: Path, line: int, what: str) -> ModelError:
-    return ModelError(f"{path}:{line}: {what}; run nmt build-vocab again")
+    return ModelError(
+        f"{path}:{line}: {what}; restore it from a copy, or run nmt build-vocab again"
+    )
 
 
 # --- spelling ---

@@ -55,7 +55,11 @@ TWO = "--ref ref.zh --hyp good=good.zh --hyp bad=bad.zh"
     [
         ("--ref ref.zh --hyp good.zh --hyp short.zh", 3, "short.zh has 29 lines, ref.zh 30; give"),
         ("--ref ref.zh --ref short.zh --hyp good.zh", 3, "short.zh has 29 lines, ref.zh 30; give"),
-        ("--ref ref.zh --hyp good.zh --hyp empty.zh", 3, "empty.zh: has no lines; name a file with text"),
+        (
+            "--ref ref.zh --hyp good.zh --hyp empty.zh",
+            3,
+            "empty.zh: has no lines; name a file with text",
+        ),
         ("--ref ref.zh --hyp good.zh --hyp no.zh", 3, "no.zh: no such file; name an existing one"),
         ("--ref ref.zh --ref ref.zh --hyp good.zh", 2, "--ref ref.zh is given twice; give each"),
         (

@@ -108,10 +108,10 @@ def test_a_disk_that_cannot_be_written_is_named_and_left_as_it_was(
     run = train(tiny_config(corpus, disk / "run", *SHORT))
     before = listing(run.path)
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    refused(nmt_train(*settings(corpus, run.path)), 1, str(run.path), "Read-only file system")
+    refused(nmt_train(*settings(corpus, run.path)), 2, str(run.path), "Read-only file system")
     refused(
         nmt_train(*settings(corpus, disk / "other")),
-        1,
+        2,
         str(disk / "other"),
         "Read-only file system",
     )

@@ -220,7 +220,7 @@ def test_rows_beyond_a_size_travel_compressed(monkeypatch: pytest.MonkeyPatch) -
         (["--json", "--ref", "{a}", "--hyp", "{short}"], 3, "short has 2 lines, "),
         (["--json", "--ref", "{a}", "--ref", "{short}", "--hyp", "{b}"], 3, "has 2 lines, "),
         (["--json", "--ref", "{a}", "--src", "{short}", "--hyp", "{b}"], 3, "has 2 lines, "),
-        (["--json", "--ref", "{empty}", "--hyp", "{empty}"], 3, "have 0 lines"),
+        (["--json", "--ref", "{empty}", "--hyp", "{empty}"], 3, "has no lines"),
         (["--json", "--ref", "{a}", "--hyp", "{b}", "--metric", "blue"], 2, "did you mean 'bleu'"),
         (["--json", "--ref", "{a}", "--hyp", "{binary}"], 3, "not UTF-8 at byte"),
         (["--json", "--segment-scores", "{a}"], 2, "--segment-scores goes with --hyp NAME=FILE"),

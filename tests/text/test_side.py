@@ -136,5 +136,7 @@ def test_a_file_that_is_missing_is_named(missing: str, run: RunDir) -> None:
     put_side(run, "sentencepiece")
     path = getattr(run, missing)("tgt")
     path.unlink()
-    with pytest.raises(ModelError, match=f"{path.name}: missing; run nmt build-vocab"):
+    with pytest.raises(
+        ModelError, match=f"{path.name}: missing; restore it from a copy, or run nmt build-vocab"
+    ):
         side_of(run, "sentencepiece")

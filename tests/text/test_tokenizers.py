@@ -166,5 +166,7 @@ def test_a_saved_sentencepiece_model_tokenises_as_before(
 
 
 def test_a_missing_sentencepiece_model_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"pieces\.model: missing; run nmt build-vocab"):
+    with pytest.raises(
+        ModelError, match=r"pieces\.model: missing; restore it from a copy, or run nmt build-vocab"
+    ):
         load_tokenizer("sentencepiece", tmp_path / "pieces.model")

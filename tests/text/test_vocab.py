@@ -346,12 +346,14 @@ def test_a_damaged_file_is_named_with_its_line_and_the_fix(
 ) -> None:
     path = tmp_path / "v.tsv"
     path.write_bytes(data)
-    with pytest.raises(ModelError, match=message + ".*; run nmt build-vocab again"):
+    with pytest.raises(ModelError, match=message + ".*, or run nmt build-vocab again"):
         Vocab.load(path)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"v\.tsv: missing; run nmt build-vocab"):
+    with pytest.raises(
+        ModelError, match=r"v\.tsv: missing; restore it from a copy, or run nmt build-vocab"
+    ):
         Vocab.load(tmp_path / "v.tsv")
 
 
