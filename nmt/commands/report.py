@@ -218,8 +218,11 @@ def _looked(
     for name, (config, run) in zip(names, runs, strict=True):
         if count == 0 or not (run.checkpoint or checkpoint.best(run)):
             continue
+        lines = sources or _dev(config, run)
+        if not lines:  # an imported run has no dev
+            continue
         tell(f"nmt: translating {counted(count, 'sentence')} with {run.path} for its attention")
-        found += look_at(config, run, name, sources or _dev(config, run), count, warn)
+        found += look_at(config, run, name, lines, count, warn)
     return found
 
 

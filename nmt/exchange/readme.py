@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nmt import __version__
+from nmt.exchange.origin import without_folders
 from nmt.exchange.trained import Trained
 
 # A checksum or a commit: of use to machines, which find it in export.json.
@@ -58,7 +59,7 @@ def lineage(trained: Trained) -> str:
     lines = [
         f"Exported by nmt {__version__} from the run `{run}`, checkpoint `{trained.checkpoint}`."
     ]
-    facts = [f"{key}: {value}" for key, value in _facts(trained.origin)]
+    facts = [f"{key}: {value}" for key, value in _facts(without_folders(trained.origin))]
     if facts:
         lines += ["", "What its checkpoint says of its origin:", "", bullets(facts)]
     return "## Where it comes from\n\n" + "\n".join(lines)

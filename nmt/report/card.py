@@ -13,7 +13,7 @@ import yaml
 from nmt import __version__
 from nmt.report.facts import RunFacts
 from nmt.report.facts_text import UNSTATED, ancestor_line, bytes_text, model_line
-from nmt.report.origins import CorpusFacts, conditions, licence_address
+from nmt.report.origins import IMPORTED, CorpusFacts, conditions, licence_address
 from nmt.report.scores import ScoreFacts
 
 _DATASET = re.compile(r"https://huggingface\.co/datasets/([\w.-]+(?:/[\w.-]+)?)")
@@ -60,11 +60,9 @@ def _front_matter(facts: RunFacts) -> dict[str, Any]:
         "datasets": [_dataset(corpus) for corpus in facts.corpora],
         "metrics": sorted({score.metric for score in facts.scores} - {"loss"}),
     }
-    imported = [
-        each.name.split(" at ")[0] for each in facts.lineage if each.what == "imported from"
-    ]
-    if imported:
-        front["base_model"] = imported[0]
+    on_the_hub = [each.name for each in facts.lineage if each.what == IMPORTED and each.revision]
+    if on_the_hub:
+        front["base_model"] = on_the_hub[0]
     results = list(_results(facts))
     if results:
         front["model-index"] = [{"name": _name(facts), "results": results}]
@@ -97,8 +95,9 @@ def _results(facts: RunFacts) -> Iterator[dict[str, Any]]:
 
 def _introduction(facts: RunFacts) -> str:
     size = f", {sum(facts.parameters.values()):,} parameters" if facts.parameters else ""
+    made = "imported" if facts.imported else "made"
     lines = [
-        f"A model that translates `{facts.src}` into `{facts.tgt}`, made with nmt {__version__}.",
+        f"A model that translates `{facts.src}` into `{facts.tgt}`, {made} with nmt {__version__}.",
         "",
         f"- {model_line(facts.model)}{size}",
     ]
@@ -133,6 +132,8 @@ def _scores(scores: list[ScoreFacts]) -> str:
 
 
 def _data(facts: RunFacts) -> str:
+    if facts.imported:
+        return "## Data\n\nnmt does not know what an imported model was trained on; the page of its makers may say."
     if not facts.corpora:
         return "## Data\n\nThe run names no corpora."
     rows = ["| corpus | pairs kept | licence | source |", "|---|---|---|---|"]
@@ -169,9 +170,7 @@ def _attribution(corpora: list[CorpusFacts]) -> str:
 
 
 def _training(facts: RunFacts) -> str:
-    training = facts.training
-    minutes = "" if training.minutes is None else f" in {training.minutes:,.1f} minutes"
-    lines = [f"- {training.updates:,} updates{minutes}; checkpoint `{facts.checkpoint or 'none'}`"]
+    lines = [f"- {_course(facts)}; checkpoint `{facts.checkpoint or 'none'}`"]
     lines += [f"- {_escaped(ancestor_line(ancestor))}" for ancestor in facts.lineage]
     versions = ", ".join(f"{name} {value[:12]}" for name, value in facts.versions.items())
     if versions:
@@ -180,6 +179,15 @@ def _training(facts: RunFacts) -> str:
     if size:
         lines.append(f"- the run's folder takes {bytes_text(size)}")
     return "## Training\n\n" + "\n".join(lines)
+
+
+def _course(facts: RunFacts) -> str:
+    """How long it was trained."""
+    if facts.imported:
+        return "imported, not trained by nmt"
+    minutes = facts.training.minutes
+    took = "" if minutes is None else f" in {minutes:,.1f} minutes"
+    return f"{facts.training.updates:,} updates{took}"
 
 
 def _use() -> str:

@@ -8,7 +8,7 @@ from nmt import checkpoint
 from nmt.config.schema import Config
 from nmt.errors import ModelError, Say
 from nmt.files import readable_or
-from nmt.report.origins import Ancestor, CorpusFacts, corpora_of, lineage_of
+from nmt.report.origins import IMPORTED, Ancestor, CorpusFacts, corpora_of, lineage_of
 from nmt.report.run_files import Record, disk_use, number, report_of, section, whole
 from nmt.report.scores import ScoreFacts, evaluated
 from nmt.report.weights import parameters_by_part
@@ -48,6 +48,12 @@ class RunFacts:
     versions: dict[str, str]
     lineage: list[Ancestor]
     disk: dict[str, int]  # bytes
+
+    @property
+    def imported(self) -> Ancestor | None:
+        """The model from elsewhere that this is; None for a run that nmt trains."""
+        newest = self.lineage[0] if self.lineage else None
+        return newest if newest and newest.what == IMPORTED else None
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for machines."""

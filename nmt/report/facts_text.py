@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from nmt.report.facts import RunFacts
-from nmt.report.origins import Ancestor, CorpusFacts
+from nmt.report.origins import IMPORTED, Ancestor, CorpusFacts
 from nmt.report.scores import ScoreFacts
 
 UNSTATED = "no licence stated"
@@ -75,6 +75,8 @@ def _training(facts: RunFacts) -> list[str]:
     training = facts.training
     if not training.checkpoints:
         return ["none yet"]
+    if facts.imported:
+        return [f"none by nmt: imported; checkpoint: {facts.checkpoint}"]
     minutes = "" if training.minutes is None else f" in {training.minutes:,.1f} minutes"
     line = f"{training.updates:,} of {training.of:,} updates{minutes}"
     if training.resumed:
@@ -129,7 +131,13 @@ def corpus_line(corpus: CorpusFacts) -> str:
 def ancestor_line(ancestor: Ancestor) -> str:
     """Where weights came from, with the licences that come with them."""
     line = f"{ancestor.what} {ancestor.name}"
-    if ancestor.what.startswith("imported") or ancestor.licence:
+    if ancestor.revision:
+        line += f" at {ancestor.revision}"
+    if ancestor.kind:
+        line += f" ({ancestor.kind})"
+    if ancestor.updates:
+        line += f" ({ancestor.updates:,} updates)"
+    if ancestor.what == IMPORTED or ancestor.licence:
         line += f"; {ancestor.licence or UNSTATED}"
     if ancestor.corpora:
         line += f"; trained on {', '.join(_stated(ancestor))}"

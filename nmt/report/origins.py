@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nmt.config.schema import Config
-from nmt.report.run_files import Record, counts, entries, section
+from nmt.exchange.origin import without_folders
+from nmt.report.run_files import Record, counts, entries, section, whole
 
+STARTED, IMPORTED = "started from", "imported from"
 _GENERATIONS = 20  # of a lineage that are told
 _CREATIVE_COMMONS = re.compile(
     r"""
@@ -37,10 +40,13 @@ class CorpusFacts:
 class Ancestor:
     """A checkpoint that a run's weights were started from, or the model that it was imported from."""
 
-    what: str  # "started from" or "imported from"
-    name: str
+    what: str  # STARTED or IMPORTED
+    name: str  # of a run and its checkpoint, of a model on the hub, or of a folder
     licence: str | None
     corpora: tuple[tuple[str, str | None], ...] = ()  # names, with licences where they are stated
+    revision: str | None = None  # on the hub
+    kind: str | None = None  # of the model that was imported, such as "Hugging Face MarianMT"
+    updates: int | None = None  # behind the checkpoint
 
 
 def corpora_of(config: Config, prepared: Record) -> list[CorpusFacts]:
@@ -57,9 +63,7 @@ def corpora_of(config: Config, prepared: Record) -> list[CorpusFacts]:
         numbers = counts({"": entry}, "")
         found.append(
             CorpusFacts(
-                name=str(entry.get("name"))
-                if corpus
-                else (config.data.path or str(entry.get("name"))),
+                name=str(entry.get("name")) if corpus else _of_folder(config, entry),
                 licence=corpus.licence if corpus else None,
                 source=corpus.source if corpus else None,
                 weight=numbers.get("weight", 1),
@@ -70,23 +74,37 @@ def corpora_of(config: Config, prepared: Record) -> list[CorpusFacts]:
     return found
 
 
+def _of_folder(config: Config, entry: Record) -> str:
+    """What the corpus of a `data.path` is called: as that folder, without those around it."""
+    path = config.data.path
+    return Path(path).resolve().name if path else str(entry.get("name"))
+
+
 def lineage_of(origin: Record) -> list[Ancestor]:
     """What a checkpoint's weights have come from, the newest first."""
     found = []
+    origin = without_folders(origin)
     for _ in range(_GENERATIONS):
         imported = section(origin, "imported")
         if imported:
-            revision = f" at {imported['revision']}" if imported.get("revision") else ""
-            name = f"{imported.get('source')}{revision}"
-            found.append(Ancestor("imported from", name, _text(origin.get("licence"))))
+            found.append(
+                Ancestor(
+                    IMPORTED,
+                    str(imported.get("source")),
+                    _text(origin.get("licence")),
+                    revision=_text(imported.get("revision")),
+                    kind=_text(imported.get("kind")),
+                )
+            )
         started = section(origin, "started_from")
         if not started:
             break
         origin = section(started, "origin")
         corpora = tuple(_stated(origin))
         licence = None if section(origin, "imported") else _text(origin.get("licence"))
-        name = f"{started.get('checkpoint')} ({started.get('update')} updates)"
-        found.append(Ancestor("started from", name, licence, corpora))
+        name = str(started.get("checkpoint"))
+        updates = whole(started.get("update"))
+        found.append(Ancestor(STARTED, name, licence, corpora, updates=updates))
     return found
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from nmt.evaluate.significance import SIGNIFICANT
 from nmt.report.charts import Chart, quality_charts, training_charts
-from nmt.report.facts_text import facts_rows
+from nmt.report.facts_text import ancestor_line, facts_rows
 from nmt.report.figures import Figures
 from nmt.report.html_text import visible
 from nmt.report.plots import MARKS
 from nmt.report.quality import MetricPart
 from nmt.report.rows import Names, Rows, fault_bit, make_rows, marked
+from nmt.report.runs import RunPart
 
 _NAMED = 3  # systems in the title
 _HERE = Path(__file__).parent
@@ -46,6 +47,7 @@ def page_of(figures: Figures) -> str:
         curves={
             axis: _safe(training_charts(figures.runs, axis)) for axis in ("updates", "minutes")
         },
+        without_course=[without_course(run) for run in figures.runs if not run.course.curves],
         charts=_safe(quality_charts(figures.quality)) if figures.quality else [],
         leaders=[leaders(part) for part in figures.quality.metrics] if figures.quality else [],
         rows=_rows(figures),
@@ -76,9 +78,18 @@ def _safe(charts: list[Chart]) -> list[dict[str, Any]]:
     return [{"title": chart.title, "svg": Markup(chart.svg)} for chart in charts]  # noqa: S704 - plots.py's own
 
 
+def without_course(run: RunPart) -> str:
+    """What stands for the curves of a run that has none."""
+    if run.facts.imported is None:
+        return f"{run.name}: nothing is trained yet."
+    origin = ancestor_line(run.facts.imported)
+    return f"{run.name}: {origin}. nmt has not trained it, so there are no curves."
+
+
 def _title(figures: Figures) -> str:
     if figures.quality is None:
-        return f"Training: {', '.join(run.name for run in figures.runs)}"
+        about = "Training" if any(run.course.curves for run in figures.runs) else "Model"
+        return f"{about}: {', '.join(run.name for run in figures.runs)}"
     systems = figures.quality.systems
     if len(systems) > _NAMED:
         return f"Translations by {len(systems)} systems"

@@ -94,6 +94,17 @@ def test_the_record_has_the_checksum_of_every_file_and_the_origin(
     assert record["origin"]["licence"] == "CC-BY-4.0"
 
 
+def test_the_page_names_no_folder_of_this_machine(corpus: Path, tmp_path: Path) -> None:
+    imported = {"imported": {"source": "/home/jane/models/opus", "revision": None}}
+    started = {"checkpoint": "/home/jane/runs/a/checkpoints/step-00000007", "origin": imported}
+    run = made_run(corpus, tmp_path / "run", *SHARED, *GREEDY, origin={"started_from": started})
+    export("hf", tmp_path / "out", "-m", run.path)
+    readme = (tmp_path / "out" / "README.md").read_text()
+    assert "- started_from.checkpoint: a/step-00000007\n" in readme
+    assert "- started_from.origin.imported.source: opus\n" in readme
+    assert "jane" not in readme
+
+
 @pytest.mark.parametrize("target", ["ct2", "hf", "argos"])
 def test_the_page_names_checkpoint_origin_and_licence(
     target: str, pieces: RunDir, tmp_path: Path

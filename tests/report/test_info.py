@@ -268,17 +268,84 @@ def test_what_strangers_wrote_steers_neither_yaml_nor_markdown_nor_the_terminal(
     assert [line for line in shown.splitlines() if line.startswith("license")] == []
 
 
-def test_a_licence_of_the_weights_is_the_card_s(run: RunDir, tmp_path: Path) -> None:
-    copy = RunDir(tmp_path / "copy")
-    shutil.copytree(run.path, copy.path)
+def with_origin(run: RunDir, folder: Path, origin: dict[str, Any]) -> RunDir:
+    """A copy of a run whose best checkpoint says that it comes from elsewhere."""
+    copy = RunDir(Path(shutil.copytree(run.path, folder)))
     best = checkpoint.best(copy)
     assert best is not None
     meta, weights = checkpoint.load(best)
+    checkpoint.save(copy, best.name, weights, Meta(meta.update, meta.fingerprints, origin=origin))
+    return copy
+
+
+ON_THE_HUB = {"source": "some/model", "revision": "abc", "kind": "Hugging Face MarianMT"}
+IN_A_FOLDER = {"source": "/home/jane/secret/opus", "revision": None, "kind": "Marian"}
+
+
+@pytest.mark.parametrize(
+    ("imported", "told"),
+    [
+        (ON_THE_HUB, "imported from some/model at abc (Hugging Face MarianMT); no licence stated"),
+        (IN_A_FOLDER, "imported from opus (Marian); no licence stated"),
+    ],
+)
+def test_an_imported_run_says_so_instead_of_counting_updates(
+    imported: dict[str, Any], told: str, run: RunDir, tmp_path: Path
+) -> None:
+    copy = with_origin(run, tmp_path / "copy", {"imported": imported})
+    front, text = card(copy.path)
+    shown = invoke("info", copy.path).stdout
+    for each in (text, shown):
+        assert told in each
+        assert "updates" not in each
+        assert "jane" not in each
+    assert "training      none by nmt: imported; checkpoint: step-00000020\n" in shown
+    assert "- imported, not trained by nmt; checkpoint `step-00000020`\n" in text
+    assert front.get("base_model") == ("some/model" if imported is ON_THE_HUB else None)
+
+
+def test_a_page_of_an_imported_run_says_where_it_is_from_and_shows_no_empty_plots(
+    run: RunDir, tmp_path: Path
+) -> None:
+    copy = with_origin(run, tmp_path / "copy", {"imported": IN_A_FOLDER})
+    for path in (copy.metrics, copy.text("dev", "en")):
+        path.unlink()
+    done = invoke("report", "-m", copy.path, "-o", tmp_path / "page.html")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1>Model: copy</h1>" in page
+    assert "<p>copy: imported from opus (Marian); no licence stated. nmt has not trained it" in page
+    assert "<figure" not in page
+    assert "jane" not in page
+    assert "attention" not in done.stderr  # no sentence is at hand to look at
+
+
+def test_no_folder_of_this_machine_is_in_a_card(run: RunDir, tmp_path: Path) -> None:
+    parent = {"imported": IN_A_FOLDER, "licence": "MIT"}
+    started = {"checkpoint": "/home/jane/runs/a/checkpoints/step-00000007", "update": 7}
+    copy = with_origin(run, tmp_path / "copy", {"started_from": {**started, "origin": parent}})
+    _, text = card(copy.path)
+    assert "- started from a/step-00000007 (7 updates)\n" in text
+    assert "- imported from opus (Marian); MIT\n" in text
+    assert "jane" not in text
+    assert str(tmp_path) not in text
+
+
+def test_a_corpus_that_is_a_folder_goes_by_the_folder_s_own_name(
+    corpus: Path, tmp_path: Path
+) -> None:
+    ready(tiny_config(corpus, tmp_path / "run"))
+    front, text = card(tmp_path / "run")
+    assert front["datasets"] == [corpus.name]
+    assert str(corpus.parent) not in text
+
+
+def test_a_licence_of_the_weights_is_the_card_s(run: RunDir, tmp_path: Path) -> None:
     origin = {
         "licence": "apache-2.0",
         "imported": {"source": "some/model", "revision": "abc"},
     }
-    checkpoint.save(copy, best.name, weights, Meta(meta.update, meta.fingerprints, origin=origin))
+    copy = with_origin(run, tmp_path / "copy", origin)
     front, text = card(copy.path)
     assert front["license"] == "apache-2.0"
     assert front["base_model"] == "some/model"

@@ -1,0 +1,34 @@
+"""Where a checkpoint's weights come from, as others may read it: without the folders of this machine."""
+
+from pathlib import Path
+from typing import Any
+
+Origin = dict[str, Any]
+
+
+def without_folders(origin: Origin) -> Origin:
+    """The origin with the bare names of folders that weights were imported from or started from.
+
+    A name on the hub stays: `imported` has a revision beside it.
+    """
+    told = dict(origin)
+    imported = origin.get("imported")
+    if isinstance(imported, dict) and not imported.get("revision"):
+        told["imported"] = {**imported, "source": _last(imported.get("source"))}
+    started = origin.get("started_from")
+    if isinstance(started, dict):
+        before = started.get("origin")
+        told["started_from"] = {**started, "checkpoint": _run_and_step(started.get("checkpoint"))}
+        if isinstance(before, dict):
+            told["started_from"]["origin"] = without_folders(before)
+    return told
+
+
+def _last(path: Any) -> str:
+    return Path(str(path)).name or "a folder"
+
+
+def _run_and_step(path: Any) -> str:
+    """The names of a checkpoint and its run: mine/step-00012000."""
+    *_, run, _checkpoints, step = ["a run", "", *Path(str(path)).parts]
+    return f"{run}/{step}"
