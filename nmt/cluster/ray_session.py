@@ -22,6 +22,10 @@ from nmt.cluster.version import version
 from nmt.errors import ConfigError, UserError
 
 LOCAL = "local"
+AUTO = "auto"
+_NO_CLUSTER = (
+    "no cluster runs on this machine; start one with ray start --head, or give --ray local"
+)
 _OBJECTS = 256 * 2**20  # bytes of shared memory for what travels between processes
 _ANSWER_WITHIN = 60  # seconds, in which a node says what is installed there
 _CONNECT_WITHIN = 5  # seconds
@@ -106,6 +110,10 @@ def ray_session(address: str) -> Iterator[Cluster]:
     fix = "is this machine a node of it, and has $RAY_AUTH_MODE and the token of its head?"
     try:
         _init(ray, address=address)
+    except ConnectionError as error:
+        if address == AUTO:
+            raise UserError(f"--ray auto: {_NO_CLUSTER}") from None
+        raise UserError(f"--ray {address}: cannot be used ({last_line(error)}); {fix}") from None
     except Exception as error:
         raise UserError(f"--ray {address}: cannot be used ({last_line(error)}); {fix}") from None
     try:
@@ -166,7 +174,9 @@ def load_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise ConfigError("--ray needs Ray; run pip install 'nmt[ray]'") from None
+        raise ConfigError(
+            "--ray needs Ray, which is not installed; run pip install 'nmt[ray]'"
+        ) from None
     # It tells of every lost node on stdout, twenty lines each, and has no public setting against it.
     ray._private.worker._worker_logs_enabled = False
     library: Any = ray
@@ -211,7 +221,7 @@ def _cores() -> int:
 
 def _refuse_strange_address(address: str) -> None:
     """Raise ConfigError for what is no address, UserError where nobody listens: Ray would try for a minute."""
-    if address == "auto":
+    if address == AUTO:
         return
     host, _, port = address.rpartition(":")
     if "/" in address or not host or not port.isdecimal() or int(port) >= 2**16:

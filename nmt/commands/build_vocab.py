@@ -3,8 +3,11 @@
 from pathlib import Path
 
 from nmt.commands import options
+from nmt.commands.stopping import telling_how_to_go_on
 from nmt.commands.streams import say, warn
 from nmt.errors import print_nothing
+
+_HOW = "no vocabularies are built yet; give the same command again"
 
 
 def build_vocab(
@@ -24,5 +27,6 @@ def build_vocab(
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
         stages.claim(settings, overwrite, tell)
-        stages.ensure_prepared(settings, run, tell, warn)
-        stages.run_build_vocab(settings, run, tell)
+        with telling_how_to_go_on(lambda: _HOW):
+            stages.ensure_prepared(settings, run, tell, warn)
+            stages.run_build_vocab(settings, run, tell)

@@ -160,8 +160,9 @@ Quiet = Annotated[
 Ray = Annotated[
     str | None,
     typer.Option(
-        metavar="[local|HOST:PORT]",
-        help="Work on a Ray cluster, or on one of this machine's cores; needs nmt[ray].",
+        metavar="[local|auto|HOST:PORT]",
+        help="Work on Ray: on this machine's cores (local), on the cluster that runs on it (auto), "
+        "or on the one at an address; needs nmt[ray].",
     ),
 ]
 

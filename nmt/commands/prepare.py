@@ -13,6 +13,8 @@ from nmt.errors import Say, print_nothing
 if TYPE_CHECKING:
     from nmt.corpus.workers import MapChunks
 
+_HOW = "nothing is prepared yet; give the same command again"
+
 
 def prepare(
     config: options.ConfigFile = None,
@@ -34,7 +36,7 @@ def prepare(
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
         stages.claim(settings, overwrite, tell)
-        with _mapper(ray, tell) as in_chunks:
+        with telling_how_to_go_on(lambda: _HOW), _mapper(ray, tell) as in_chunks:
             stages.run_prepare(settings, run, tell, in_chunks)
 
 
@@ -49,6 +51,5 @@ def _mapper(ray: str | None, tell: Say) -> "Iterator[MapChunks]":
     from nmt.cluster.ray_chunks import chunks_on
     from nmt.cluster.ray_session import ray_session
 
-    how = "nothing is prepared yet; give the same command again"
-    with telling_how_to_go_on(lambda: how), ray_session(ray) as cluster:
+    with ray_session(ray) as cluster:
         yield chunks_on(cluster, tell)

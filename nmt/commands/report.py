@@ -10,6 +10,7 @@ import typer
 from nmt.commands import options
 from nmt.commands.evaluation_files import EvaluationFiles
 from nmt.commands.output_file import refuse_output
+from nmt.commands.stopping import telling_how_to_go_on
 from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, say, warn
 from nmt.commands.trained_run import find_run
 from nmt.errors import ConfigError, Say, counted, print_nothing
@@ -94,14 +95,32 @@ def report(
     read = [*files.read(), *([history] if history else [])]
     refuse_output(output, overwrite, inputs=read)
 
-    from nmt.report.figures import figures, figures_of_runs, figures_of_systems
     from nmt.report.plots import refuse_without_matplotlib
 
     if output is not None:
         refuse_without_matplotlib()
     tell = print_nothing if quiet else say
-    runs = _runs(model or [], bool(files.hypotheses))
-    metrics = _metrics(metric or [])
+    with telling_how_to_go_on(lambda: "no report is made; give the same command again"):
+        runs = _runs(model or [], bool(files.hypotheses))
+        metrics = _metrics(metric or [])
+        found = _figures(runs, files, metrics, history, 3 if attention is None else attention, tell)
+        if as_json:
+            put(json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n")
+        if output is not None:
+            _write(found, output, tell)
+
+
+def _figures(
+    runs: "list[tuple[Config, RunDir]]",
+    files: EvaluationFiles,
+    metrics: list[str],
+    history: Path | None,
+    attention: int,
+    tell: Say,
+) -> "Figures":
+    """All figures of the report: of systems if there are any, of runs, and where these looked."""
+    from nmt.report.figures import figures, figures_of_runs, figures_of_systems
+
     of_systems = None
     if files.hypotheses:
         of_systems = figures_of_systems(_test_set(files), metrics, _side(runs), tell)
@@ -109,14 +128,9 @@ def report(
     made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
     of_runs = figures_of_runs(runs, history, warn)
     sources = [each.source for each in of_systems[1] if each.source] if of_systems else None
-    looked = _looked(
-        runs, [run.name for run in of_runs[0]], sources, 3 if attention is None else attention, tell
-    )
-    found = figures(made, languages, of_runs, of_systems, looked)
-    if as_json:
-        put(json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n")
-    if output is not None:
-        _write(found, output, tell)
+    names = [run.name for run in of_runs[0]]
+    looked = _looked(runs, names, sources, attention, tell)
+    return figures(made, languages, of_runs, of_systems, looked)
 
 
 def _write(found: "Figures", output: Path, tell: Say) -> None:

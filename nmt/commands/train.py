@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from nmt.commands import options
+from nmt.commands.stopping import telling_how_to_go_on
 from nmt.commands.streams import say, warn
 from nmt.errors import print_nothing
 
 # Most updates find all of theirs among so many, and training stays small.
 _KERNELS = 2048
+_HOW = "nothing is trained yet; the same command goes on after the stages that are done"
 
 Device = Annotated[
     str | None,
@@ -62,8 +64,9 @@ def train(
         if processes.leads:
             tell = print_nothing if quiet else say
             stages.claim(settings, overwrite, tell)
-            stages.ensure_prepared(settings, run, tell, warn)
-            stages.ensure_vocabularies(settings, run, tell)
+            with telling_how_to_go_on(lambda: _HOW):
+                stages.ensure_prepared(settings, run, tell, warn)
+                stages.ensure_vocabularies(settings, run, tell)
         processes.wait()
         trainer = Trainer(settings, run, processes, quiet)
         begun_at = trainer.progress.update

@@ -2,10 +2,12 @@
 
 import multiprocessing
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing.connection import wait
 from threading import Thread
@@ -94,14 +96,32 @@ def _in_processes(
 ) -> Iterator[Result]:
     # "spawn": a fork of a process that has used torch's threads can hang.
     context = multiprocessing.get_context("spawn")
+    before = set(multiprocessing.active_children())
     with ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent) as pool:
         pending: deque[Future[Result]] = deque()
-        for chunk in chunks:
-            pending.append(pool.submit(work, chunk))
-            if len(pending) > 2 * count:  # memory holds a few chunks, not the corpus
+        try:
+            for chunk in chunks:
+                with _deaf_children():
+                    pending.append(pool.submit(work, chunk))
+                if len(pending) > 2 * count:  # memory holds a few chunks, not the corpus
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        except BaseException:  # nobody wants the rest: the pool would finish it first
+            for worker in set(multiprocessing.active_children()) - before:
+                worker.terminate()
+            raise
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that are started here never hear Ctrl-C, which reaches all of a terminal: their parent ends them."""
+    unheard = {signal.SIGINT, signal.SIGHUP}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, unheard)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _end_with_parent() -> None:

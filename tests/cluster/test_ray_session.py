@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from nmt.cluster import ray_session
 from nmt.cluster.ray_session import _naming_the_lost_cluster
 from nmt.errors import UserError
 
@@ -45,3 +46,15 @@ def test_what_is_not_rays_stays_as_it_is(error: Exception) -> None:
     with pytest.raises(type(error)) as caught, _naming_the_lost_cluster(RAY, "local"):
         raise error
     assert caught.value is error
+
+
+def test_where_no_cluster_runs_auto_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_nothing(_ray: object, **_settings: object) -> None:
+        raise ConnectionError("Could not find any running Ray instance. (and ten lines more)")
+
+    monkeypatch.setattr(ray_session, "load_ray", lambda: None)
+    monkeypatch.setattr(ray_session, "_init", find_nothing)
+    with pytest.raises(UserError) as caught, ray_session.ray_session("auto"):
+        pass
+    fix = "start one with ray start --head, or give --ray local"
+    assert str(caught.value) == f"--ray auto: no cluster runs on this machine; {fix}"

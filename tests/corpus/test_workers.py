@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -146,3 +147,65 @@ def is_running(pid: int) -> bool:
         ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
     ).stdout.strip()
     return state != "" and not state.startswith("Z")
+
+
+SLOW = """
+import sys
+import time
+
+from nmt.commands.stopping import telling_how_to_go_on
+from nmt.corpus.workers import map_chunks
+from nmt.errors import Interrupted
+
+
+def work(items):
+    time.sleep(0.1 if items == [0] else 60)
+    return items
+
+
+if __name__ == "__main__":
+    try:
+        with telling_how_to_go_on(lambda: "start again"):
+            for _ in map_chunks(work, iter(range(40)), workers=2, chunk=1):
+                print("begun", flush=True)
+    except Interrupted as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)
+"""
+
+
+def is_there(group: int) -> bool:
+    """Whether a process of a group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_the_workers_at_once_and_without_a_word_of_theirs(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    script = tmp_path / "slow.py"
+    script.write_text(SLOW)
+    process = subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does
+    else:
+        process.send_signal(number)
+    _, told = process.communicate(timeout=30)  # a chunk takes 60 seconds
+    assert process.returncode == 128 + number
+    assert told == f"{number.name}: start again\n"
+    deadline = time.monotonic() + 10  # multiprocessing's own helper ends a moment later
+    while is_there(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_there(process.pid)
