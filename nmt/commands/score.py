@@ -21,7 +21,7 @@ from nmt.commands.streams import (
     warn,
 )
 from nmt.commands.trained_run import find_run
-from nmt.errors import ConfigError, UserError, counted, print_nothing
+from nmt.errors import ConfigError, counted, print_nothing
 
 if TYPE_CHECKING:
     from nmt.corpus.pairs import SentencePair
@@ -68,8 +68,6 @@ Precision = Annotated[
     Literal["auto", "fp32", "bf16", "fp16"],
     typer.Option(metavar="[auto|fp32|bf16|fp16]", help="How exactly to compute."),
 ]
-_WINDOW = 2000  # pairs that are sorted by length and scored together
-_CHARACTERS = 1_000_000  # of a window, about
 # What is said of pairs without a score.
 _REASONS = {
     "empty": "with nothing to score on a side",
@@ -149,30 +147,14 @@ def _written(
     pairs: "Iterator[SentencePair]", scorer: "Scorer", render: "_Renderer", quiet: bool
 ) -> Iterator[str]:
     """What is written for each window of pairs."""
-    from nmt.translate.windows import shown
+    from nmt.translate.windows import shown, windows
 
-    for window in shown(_windows(pairs), is_watched(quiet)):
+    for window in shown(windows(pairs, characters=_characters), is_watched(quiet)):
         yield "".join(map(render, scorer.score(window)))
 
 
-def _windows(pairs: "Iterator[SentencePair]") -> "Iterator[list[SentencePair]]":
-    """Some pairs at a time; fewer of long ones. A UserError is raised after the pairs before it have been given."""
-    window: list[SentencePair] = []
-    characters = 0
-    try:
-        for pair in pairs:
-            window.append(pair)
-            characters += len(pair.src) + len(pair.tgt)
-            if len(window) == _WINDOW or characters >= _CHARACTERS:
-                yield window
-                window = []
-                characters = 0
-    except UserError:
-        if window:
-            yield window
-        raise
-    if window:
-        yield window
+def _characters(pair: "SentencePair") -> int:
+    return len(pair.src) + len(pair.tgt)
 
 
 @dataclass

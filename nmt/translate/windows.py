@@ -5,7 +5,7 @@ wait for it take more memory than a few long lines do.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from queue import Empty, SimpleQueue
 from threading import Semaphore, Thread
 from time import monotonic
@@ -19,22 +19,24 @@ WINDOW = 2000  # slots of lines that are sorted by length and translated togethe
 _SLOT = 500  # characters
 _PAUSE = 0.02  # seconds that a line waits for others to come with it
 
-Item = TypeVar("Item")  # of a window: a line, or a pair
+Item = TypeVar("Item", bound=Sized)  # of a window: a line, or a pair
 Arrival = str | BaseException | None  # a line; at the end what was raised, or None
 Arrivals = SimpleQueue[Arrival]
 
 
-def windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
-    """Give lists of lines that fill `size` slots, the last one fewer.
+def windows(
+    items: Iterable[Item], size: int = WINDOW, characters: Callable[[Item], int] = len
+) -> Iterator[list[Item]]:
+    """Give lists of lines that fill `size` slots, the last one fewer; or of what else has so many characters.
 
-    A UserError that `lines` raises is raised after the lines before it have been given.
+    A UserError that `items` raises is raised after the items before it have been given.
     """
-    window: list[str] = []
+    window: list[Item] = []
     free = size
     try:
-        for line in lines:
-            window.append(line)
-            free -= _slots(line, size)
+        for item in items:
+            window.append(item)
+            free -= _slots(characters(item), size)
             if free <= 0:
                 yield window
                 window = []
@@ -73,7 +75,7 @@ def _next_window(arrivals: Arrivals, free_slots: Semaphore, size: int) -> tuple[
     arrival = arrivals.get()
     deadline = monotonic() + _PAUSE
     while isinstance(arrival, str):
-        slots = _slots(arrival, size)
+        slots = _slots(len(arrival), size)
         window.append(arrival)
         free_slots.release(slots)
         free -= slots
@@ -101,15 +103,15 @@ def shown(
             bar.update(len(window))
 
 
-def _slots(line: str, size: int) -> int:
-    """How many of a window's slots a line takes; at most all."""
-    return min(size, 1 + len(line) // _SLOT)
+def _slots(characters: int, size: int) -> int:
+    """How many of a window's slots so many characters take; at most all."""
+    return min(size, 1 + characters // _SLOT)
 
 
 def _read(lines: Iterable[str], arrivals: Arrivals, free_slots: Semaphore, size: int) -> None:
     try:
         for line in lines:
-            for _ in range(_slots(line, size)):
+            for _ in range(_slots(len(line), size)):
                 free_slots.acquire()
             arrivals.put(line)
         arrivals.put(None)
