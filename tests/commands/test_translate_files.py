@@ -66,7 +66,7 @@ def test_numbers_of_lines_are_those_of_the_file(
 ) -> None:
     from nmt.translate import windows
 
-    monkeypatch.setattr(windows.windows, "__defaults__", (2,))
+    monkeypatch.setattr(windows.windows, "__defaults__", (2, len))
     source = tmp_path / "a.en"
     source.write_text("one.\ntwo.\nthree.\nfour.\nfive.\n")
     out = tmp_path / "out"
