@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import tiny_config, train
+from loaded import Loaded
 from trainings import ENVIRONMENT, outcome, settings, the_rest, training, wait_for
 
 from nmt import checkpoint
@@ -39,7 +40,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def two_ranks(folder: Path, arguments: list[str]) -> Iterator[list[subprocess.Popen[str]]]:
+def two_ranks(folder: Path, arguments: list[str]) -> Iterator[list[Loaded]]:
     """Two ranks without torchrun, which would end one when the other dies."""
     common = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     with ExitStack() as stack:
