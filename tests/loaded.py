@@ -4,10 +4,12 @@ import atexit
 import multiprocessing
 import os
 import resource
+import runpy
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.reduction import DupFd
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT, CompletedProcess
@@ -37,6 +39,25 @@ _FORKS.set_forkserver_preload(
 )
 
 
+def nmt() -> None:
+    """The command line."""
+    from nmt.__main__ import main
+
+    main()
+
+
+@dataclass(frozen=True)
+class Script:
+    """A program in a file, as `python FILE`."""
+
+    path: Path
+
+    def __call__(self) -> None:
+        """Run it."""
+        sys.path.insert(0, str(self.path.parent))
+        runpy.run_path(str(self.path), run_name="__main__")
+
+
 @atexit.register
 def _end_what_failed_tests_left() -> None:
     """Otherwise multiprocessing would wait for it."""
@@ -48,7 +69,8 @@ class Loaded:
     """`nmt` at work, with the names of `subprocess.Popen([*NMT, *arguments], ...)`.
 
     A stream is what Popen takes (a file, its number, PIPE, DEVNULL, None for that of the tests, STDOUT as stderr), or
-    CLOSED. `largest_file` is the most bytes that a file of it may have, as if the disk were full there.
+    CLOSED. `largest_file` is the most bytes that a file of it may have, as if the disk were full there. `main` is
+    another program, which finds its arguments in sys.argv: a function, or a Script.
     """
 
     def __init__(
@@ -61,21 +83,23 @@ class Loaded:
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         largest_file: int | None = None,
+        main: Callable[[], object] = nmt,
     ) -> None:
         self.args = list(map(str, arguments))
         self._opened: list[int] = []  # by us, for the process
-        ends = [self._ends(number, asked) for number, asked in enumerate((stdin, stdout, stderr))]
+        ends = [self._ends(number, s) for number, s in enumerate((stdin, stdout, stderr))]
         numbers = [its for its, _ in ends]
         if stderr == STDOUT:
             numbers[2] = numbers[1]
         how = (cwd or Path(), dict(env or os.environ), largest_file)
-        self._process = _FORKS.Process(target=_run, args=(self.args, _Passed(numbers), *how))
+        asked = (main, self.args, _Passed(numbers), *how)
+        self._process = _FORKS.Process(target=_run, args=asked)
         self._process.start()
         for number in self._opened:
             os.close(number)
         kind = "" if text else "b"
         self.stdin, self.stdout, self.stderr = (
-            None if ours is None else open(ours, mode + kind)  # noqa: SIM115
+            None if ours is None else os.fdopen(ours, mode + kind)
             for (_, ours), mode in zip(ends, ("w", "r", "r"), strict=True)
         )
         assert self._process.pid is not None
@@ -157,6 +181,7 @@ def _received(*passed: Any) -> list[int | None]:
 
 
 def _run(
+    main: Callable[[], object],
     arguments: Sequence[str],
     numbers: list[int | None],
     cwd: Path,
@@ -180,8 +205,6 @@ def _run(
     if largest_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     sys.argv = ["nmt", *arguments]
-    from nmt.__main__ import main
-
     main()
 
 

@@ -11,10 +11,12 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from conftest import dev_losses, tiny_config, train, write_corpus
-from trainings import ENVIRONMENT, outcome, settings, the_rest, training, wait_for
+from loaded import Loaded, Script
+from trainings import outcome, settings, the_rest, training, wait_for
 
 from nmt import checkpoint
 from nmt.corpus.batching import Batch
@@ -32,10 +34,10 @@ def small(tmp_path: Path) -> Path:
 
 
 def killed_at_touches(corpus: Path, folder: Path, kills: int) -> None:
-    command = [sys.executable, str(HERE / "killed_at.py"), str(corpus), str(folder), str(kills)]
-    environment = ENVIRONMENT | {"PYTHONPATH": f"{HERE}:{HERE.parent}:{HERE.parent.parent}"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.stdout.splitlines()[-1:] == [str(kills)], done.stdout + done.stderr
+    script = Script(HERE / "killed_at.py")
+    process = Loaded([corpus, folder, kills], stdout=PIPE, text=True, main=script)
+    said, _ = process.communicate(timeout=3600)
+    assert said.splitlines()[-1:] == [str(kills)], said
 
 
 def test_killed_a_dozen_times_at_touches_of_the_disk_nothing_is_lost(

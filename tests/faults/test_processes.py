@@ -8,12 +8,11 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 import torch
@@ -49,33 +48,28 @@ def two_ranks(folder: Path, arguments: list[str]) -> Iterator[list[Loaded]]:
 
 
 @contextmanager
-def torchrun(
-    folder: Path, options: list[str], arguments: list[str]
-) -> Iterator[subprocess.Popen[str]]:
+def torchrun(folder: Path, options: list[str], arguments: list[str]) -> Iterator[Loaded]:
     """`torchrun -m nmt train`."""
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        *options,
-        "-m",
-        "nmt",
-        "train",
-        *arguments,
-    ]
-    process = subprocess.Popen(
-        command, cwd=folder, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    command = [*options, "-m", "nmt", "train", *arguments]
+    process = Loaded(
+        command, cwd=folder, stderr=PIPE, text=True, env=ENVIRONMENT, main=torch_launcher
     )
     try:
         yield process
     finally:
-        process.terminate()
-        assert process.stderr is not None
-        process.stderr.close()
+        process.send_signal(signal.SIGTERM)
+        process.close()
         process.wait()
 
 
-def worker(launcher: subprocess.Popen[str], rank: int) -> int:
+def torch_launcher() -> None:
+    """Torchrun."""
+    from torch.distributed.run import main
+
+    main()
+
+
+def worker(launcher: Loaded, rank: int) -> int:
     """The process id of a rank of torchrun's."""
     for folder in Path("/proc").iterdir():
         if (

@@ -1,7 +1,6 @@
 """Trainings to break: as processes of their own, and what they leave."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,10 +35,7 @@ def training(folder: Path, arguments: list[str], **environment: str) -> Iterator
         process.close()
 
 
-Training = Loaded | subprocess.Popen[str]
-
-
-def wait_for(process: Training, text: str) -> None:
+def wait_for(process: Loaded, text: str) -> None:
     """Read the process's stderr up to a line with this text."""
     assert process.stderr is not None
     told = ""
@@ -50,7 +46,7 @@ def wait_for(process: Training, text: str) -> None:
     raise AssertionError(f"it ended without '{text}':\n{told}")
 
 
-def the_rest(process: Training) -> str:
+def the_rest(process: Loaded) -> str:
     """What the process says until it ends; it is killed if it does not."""
     assert process.stderr is not None
     patience = Timer(100, process.kill)
