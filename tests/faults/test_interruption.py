@@ -61,9 +61,8 @@ def test_killed_a_hundred_times_at_random_moments_nothing_is_lost() -> None:
 
 
 def test_a_second_interrupt_ends_it_at_once_and_the_last_checkpoint_is_gone_on_from(
-    corpus: Path, tmp_path: Path
+    corpus: Path, tmp_path: Path, trained_20: RunDir
 ) -> None:
-    straight = train(tiny_config(corpus, tmp_path / "straight"))
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
     endless = settings(
@@ -81,7 +80,7 @@ def test_a_second_interrupt_ends_it_at_once_and_the_last_checkpoint_is_gone_on_f
         )
         assert process.wait() == 130
     train(tiny_config(corpus, run.path))
-    assert outcome(run) == outcome(straight)
+    assert outcome(run) == outcome(trained_20)
 
 
 def test_a_second_process_is_refused_until_the_first_is_dead_however_it_died(
@@ -152,9 +151,9 @@ def test_patience_goes_on_where_it_stood(
 
 @pytest.mark.parametrize("whole", ["step-00000020", "old"])
 def test_a_checkpoint_written_anew_is_there_even_if_the_process_was_killed_between_two_renames(
-    whole: str, corpus: Path, tmp_path: Path
+    whole: str, tmp_path: Path, trained_20: RunDir
 ) -> None:
-    run = train(tiny_config(corpus, tmp_path / "run"))
+    run = RunDir(Path(shutil.copytree(trained_20.path, tmp_path / "run")))
     folder = run.steps()[-1]
     before = outcome(run)
     work = folder.with_name(f".{folder.name}.abcdefgh.part")
