@@ -24,13 +24,14 @@ def benchmark(*arguments: object) -> tuple[int | None, str, str]:
             "train",
             ["train S: plain torch.nn.Transformer, fp32", "train S: nmt, fp32", "train S: padding"],
         ),
-        (
+        pytest.param(  # six processes that load torch: what they take is what it measures
             "translate",
             [
                 "greedy: nmt, torch fp32",
                 "beam: nmt, torch fp32",
                 "translate: first sentence, torch",
             ],
+            marks=pytest.mark.slow,
         ),
         (
             "prepare",
