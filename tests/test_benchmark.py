@@ -24,7 +24,8 @@ def benchmark(*arguments: object) -> tuple[int | None, str, str]:
             "train",
             ["train S: plain torch.nn.Transformer, fp32", "train S: nmt, fp32", "train S: padding"],
         ),
-        pytest.param(  # six processes that load torch: what they take is what it measures
+        # The other parts start processes: what these take is what they measure.
+        pytest.param(
             "translate",
             [
                 "greedy: nmt, torch fp32",
@@ -33,9 +34,10 @@ def benchmark(*arguments: object) -> tuple[int | None, str, str]:
             ],
             marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             "prepare",
             ["prepare: 100 pairs", "build-vocab: 400 pairs", "a store of 1,000 pairs: opened in"],
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -136,8 +136,15 @@ def test_a_history_in_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
         append_history(tmp_path / "file" / "history", {})
 
 
-@pytest.mark.parametrize("arguments", [["typography"], ["--version"], ["typography", "--check"]])
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("arguments", "unbuffered"),
+    [
+        (["typography"], ""),
+        (["typography", "--check"], "1"),
+        (["--version"], ""),
+        (["--version"], "1"),
+    ],
+)
 def test_a_full_disk_behind_stdout_is_one_line(arguments: list[str], unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -70,10 +70,10 @@ def test_a_second_interrupt_ends_it_at_once_and_the_last_checkpoint_is_gone_on_f
     )  # its next update never ends
     with training(tmp_path, endless) as process:
         wait_for(process, "resuming after update 10")
-        time.sleep(1)
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
+            process.wait(0.5)
         process.send_signal(signal.SIGINT)
         assert "nmt: stopped at once; the work since the last checkpoint is lost" in the_rest(
             process
