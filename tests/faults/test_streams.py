@@ -175,11 +175,16 @@ def test_the_end_of_a_pipe_that_goes_away_ends_it_quietly_with_141(trained: RunD
     with subprocess.Popen(["yes", "one."], stdout=PIPE) as endless:
         process = Loaded(command, stdin=endless.stdout, stdout=PIPE, stderr=PIPE)
         assert endless.stdout is not None
-        endless.stdout.close()
         assert process.stdout is not None
-        assert process.stdout.readline().decode() == "一。\n"
+        answer = process.stdout.readline()
         process.stdout.close()
-        assert process.wait(60) == 141
+        endless.stdout.close()
+        try:
+            code = process.wait(60)
+        finally:
+            endless.kill()
+            process.kill()
+    assert (answer.decode(), code) == ("一。\n", 141)
     assert process.stderr is not None
     assert process.stderr.read() == b""
     process.close()
