@@ -46,8 +46,8 @@ def faults(source: str, translation: str) -> list[Fault]:
 
 def faults_of(kind: str, source: str, translation: str) -> list[Fault]:
     """What is wrong of one kind; nothing twice."""
-    details = dict.fromkeys(CHECKS[kind](source, translation))
-    return [Fault(kind, detail) for detail in details]
+    details = CHECKS[kind](source, translation)
+    return [Fault(kind, detail) for detail in dict.fromkeys(details)] if details else []
 
 
 def mangled(source: str, translation: str) -> list[Fault]:

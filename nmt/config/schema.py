@@ -239,7 +239,7 @@ class ModelConfig(Section):
 
     @property
     def has_final_norm(self) -> bool:
-        """A pre-norm stack ends with a norm unless message otherwise; a post-norm stack does not need one."""
+        """A pre-norm stack ends with a norm unless that is set otherwise; a post-norm stack does not need one."""
         return self.norm == "pre" if self.final_norm is None else self.final_norm
 
 
@@ -253,9 +253,10 @@ class TrainConfig(Section):
     optimizer: Literal["adamw", "adam"] = "adamw"
     betas: tuple[Rate, Rate] = (0.9, 0.98)
     weight_decay: NonNegative = 0.0
-    schedule: Literal["noam", "inverse_sqrt", "cosine", "constant"] = "inverse_sqrt"
+    schedule: Literal["noam", "inverse_sqrt", "cosine", "constant", "wsd"] = "inverse_sqrt"
     peak_lr: AboveZero = 5e-4
     warmup: Count = 4000
+    cooldown: Positive | None = None
     label_smoothing: Rate = 0.1
     clip_norm: NonNegative = 1.0
     validate_every: Positive = 1000
@@ -285,12 +286,19 @@ class TrainConfig(Section):
             raise ValueError(
                 f"train.schedule={self.schedule} needs train.warmup of at least 1 update"
             )
+        if self.cooldown is not None and self.schedule != "wsd":
+            raise ValueError(f"train.cooldown={self.cooldown} needs train.schedule=wsd")
         for key in ("new_tokens", "freeze"):
             if self.start_from is None and getattr(self, key) not in (0, "none"):
                 raise ValueError(f"train.{key}={getattr(self, key)} needs train.start_from")
         if self.freeze == "embeddings" and self.new_tokens:
             raise ValueError("train.freeze=embeddings would leave train.new_tokens untrained")
         return self
+
+    @property
+    def cooldown_updates(self) -> int:
+        """The updates at the end in which the rate of schedule wsd falls: a fifth of all unless set."""
+        return self.cooldown or max(1, self.updates // 5)
 
 
 class SearchConfig(Section):

@@ -6,8 +6,10 @@ Shapes: N lines, M tokens (or characters) in all of them, orders of n-grams. An 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -59,8 +61,8 @@ def zh_tokens(line: str) -> list[str]:
 class _Text:
     """Lines as numbers: tokens [M], each with its line and how many tokens follow in it."""
 
-    def __init__(self, tokens: Sequence[int], lengths: Sequence[int]) -> None:
-        self.tokens = np.array(tokens, dtype=np.int64)
+    def __init__(self, tokens: Ints, lengths: Sequence[int]) -> None:
+        self.tokens = tokens
         self.lengths = np.array(lengths, dtype=np.int64)  # [N]
         self.lines = np.repeat(np.arange(len(lengths)), self.lengths)  # [M]
         ends = np.cumsum(self.lengths)
@@ -134,7 +136,7 @@ def _numbers_of_lines(count: int) -> Numbers:
 
 def bleu_statistics(metric: str, systems: Sequence[Lines], reference: Lines) -> Counts:
     """Lengths, matches and totals of 1- to 4-grams: [S, N, 2 + 4 + 4], as sacrebleu's BLEU with tokenizer zh."""
-    ids: dict[str, int] = {}
+    ids: dict[str, int] = defaultdict(count().__next__)  # a new token gets the next number
     text, *texts = [_words(prepared(metric, lines), ids) for lines in (reference, *systems)]
     orders = range(1, _BLEU_ORDERS + 1)
     counted = [_Counted(text, order) for order in orders]
@@ -154,8 +156,8 @@ def _words(lines: Lines, ids: dict[str, int]) -> _Text:
     for line in lines:
         tokens = zh_tokens(line)
         lengths.append(len(tokens))
-        numbers += [ids.setdefault(token, len(ids)) for token in tokens]
-    return _Text(numbers, lengths)
+        numbers += map(ids.__getitem__, tokens)
+    return _Text(np.array(numbers, dtype=np.int64), lengths)
 
 
 def chrf_statistics(systems: Sequence[Lines], reference: Lines) -> Counts:
@@ -180,4 +182,4 @@ def chrf_statistics(systems: Sequence[Lines], reference: Lines) -> Counts:
 def _characters(lines: Lines) -> _Text:
     joined = ["".join(line.split()) for line in lines]
     codes = np.frombuffer("".join(joined).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return _Text(codes.tolist(), [len(line) for line in joined])
+    return _Text(codes.astype(np.int64), [len(line) for line in joined])

@@ -63,11 +63,11 @@ class Score:
 class Scale:
     """What turns sufficient statistics into scores, and what the scores mean.
 
-    `score` takes the statistics of each line, as a list of lists; `sentence` those of one line. `rows` takes sums
-    [R, C]; `resampled` the same as sacrebleu bootstraps: its numbers have the precision of float32.
+    `score` takes the statistics of each line [N, C]; `sentence` those of one line. `rows` takes sums [R, C];
+    `resampled` the same as sacrebleu bootstraps: its numbers have the precision of float32.
     """
 
-    score: Callable[[list[list[float]]], float]
+    score: Callable[[Statistics], float]
     sentence: Callable[[list[float]], float]
     rows: Callable[[Statistics], Statistics]
     resampled: Callable[[Statistics], Floats]
@@ -89,7 +89,7 @@ class Measurement:
     @cached_property
     def values(self) -> list[float]:
         """The score of each system."""
-        return [float(self.scale.score(lines.tolist())) for lines in self.statistics]
+        return [float(self.scale.score(lines)) for lines in self.statistics]
 
     @cached_property
     def resampled(self) -> list[Floats]:
@@ -143,21 +143,23 @@ def measure(metric: str, systems: Mapping[str, Lines], references: References) -
     """
     for lines in systems.values():
         check_counts(lines, references)
+    statistics = count(metric, list(systems.values()), references)
+    return measurement_of(metric, systems, statistics, references)
+
+
+def count(metric: str, systems: Sequence[Lines], references: References) -> Statistics:
+    """The sufficient statistics of each line of each system: [S, N, C].
+
+    Those of a part of the lines are the same alone: parts may be counted apart, and joined.
+    """
     counts = _COUNTS.get(metric)
-    if counts is None or len(references) > 1:
-        statistics, sacrebleu = _counted_by_sacrebleu(metric, systems, references)
-    else:
-        (reference,) = references
-        statistics = counts(list(systems.values()), reference)
-        # One line of reference tells sacrebleu what the signature says of all.
-        sacrebleu = new_metric(metric, references=[reference[:1]])
-    return Measurement(
-        metric=metric,
-        systems=tuple(systems),
-        statistics=statistics,
-        scale=_scale(metric, sacrebleu),
-        signature=str(sacrebleu.get_signature()),
-    )
+    if counts is not None and len(references) == 1:
+        return counts(systems, references[0])
+    sacrebleu = new_metric(metric, references=prepared_references(metric, references))
+    statistics = []
+    for lines in systems:
+        statistics.append(sacrebleu._extract_corpus_statistics(prepared(metric, lines), None))
+    return np.array(statistics, dtype=np.float64)
 
 
 # What nmt counts itself, for one reference: the same statistics, for many lines at once.
@@ -168,15 +170,26 @@ _COUNTS: dict[str, Callable[[Sequence[Lines], Lines], Statistics]] = {
 }
 
 
-def _counted_by_sacrebleu(
-    metric: str, systems: Mapping[str, Lines], references: References
-) -> tuple[Statistics, Metric]:
-    """The statistics [S, N, C], and the metric that counted them."""
-    sacrebleu = new_metric(metric, references=prepared_references(metric, references))
-    statistics = []
-    for lines in systems.values():
-        statistics.append(sacrebleu._extract_corpus_statistics(prepared(metric, lines), None))
-    return np.array(statistics, dtype=np.float64), sacrebleu
+def measurement_of(
+    metric: str, systems: Iterable[str], statistics: Statistics, references: References
+) -> Measurement:
+    """The measurement of systems, by name, whose lines are counted."""
+    sacrebleu = new_metric(metric, references=_few(prepared_references(metric, references)))
+    return Measurement(
+        metric=metric,
+        systems=tuple(systems),
+        statistics=statistics,
+        scale=_scale(metric, sacrebleu),
+        signature=str(sacrebleu.get_signature()),
+    )
+
+
+def _few(references: list[list[Any]]) -> list[list[Any]]:
+    """A line for each number of references that a line has, from which sacrebleu knows what its signature says."""
+    lines: dict[int, tuple[Any, ...]] = {}
+    for versions in zip(*references, strict=True):
+        lines.setdefault(versions.count(None), versions)
+    return [list(each) for each in zip(*lines.values(), strict=True)]
 
 
 def score(hypotheses: Lines, references: References, metrics: Iterable[str]) -> list[Score]:
@@ -193,7 +206,7 @@ def _scale(name: str, metric: Metric) -> Scale:
         of_a_sentence = new_metric(name, effective_order=True)  # as --sentence-level
     is_better_low = name in LOWER_IS_BETTER
     return Scale(
-        score=lambda lines: metric._aggregate_and_compute(lines).score,
+        score=lambda lines: metric._compute_score_from_stats(lines.sum(axis=0).tolist()).score,
         sentence=lambda row: of_a_sentence._compute_score_from_stats(row).score,
         rows=formula_of(metric),
         resampled=lambda sums: _as_sacrebleu_bootstraps(metric, sums),

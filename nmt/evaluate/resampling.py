@@ -35,24 +35,23 @@ def seed() -> int | None:
 
 def bootstrap_sums(statistics: Statistics, trials: int = RESAMPLES) -> Statistics:
     """Sums of N lines drawn with replacement: statistics [S, N, C] → [S, trials, C]."""
-    systems, lines, columns = statistics.shape
-    by_line = statistics.transpose(1, 0, 2).reshape(lines, systems * columns)
+    systems, lines, _ = statistics.shape
+    by_line = _by_line(statistics)
     chance = np.random.default_rng(seed())
     at_once = max(1, _DRAWN_AT_ONCE // lines)
     sums = []
     for start in range(0, trials, at_once):
         count = min(at_once, trials - start)
         drawn = chance.choice(lines, size=(count, lines), replace=True)
-        sums.append(_times_drawn(drawn) @ by_line)
-    return np.concatenate(sums).reshape(trials, systems, columns).transpose(1, 0, 2)
+        sums.append(_times_drawn(drawn).astype(by_line.dtype) @ by_line)
+    return _by_system(sums, systems)
 
 
-def _times_drawn(drawn: np.ndarray[Any, np.dtype[np.int64]]) -> Statistics:
+def _times_drawn(drawn: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
     """How often each line was drawn: line numbers [R, N] → [R, N]."""
     trials, lines = drawn.shape
     places = drawn + lines * np.arange(trials)[:, None]
-    counts = np.bincount(places.ravel(), minlength=trials * lines)
-    return counts.reshape(trials, lines).astype(np.float64)
+    return np.bincount(places.ravel(), minlength=trials * lines).reshape(trials, lines)
 
 
 def kept_sums(statistics: Statistics, trials: int = TRIALS) -> Statistics:
@@ -61,13 +60,31 @@ def kept_sums(statistics: Statistics, trials: int = TRIALS) -> Statistics:
     A trial of approximate randomisation gives the picked lines of one system and the other lines of the second one to
     a third, and the rest to a fourth.
     """
-    systems, lines, columns = statistics.shape
-    by_line = statistics.transpose(1, 0, 2).reshape(lines, systems * columns)
+    systems, lines, _ = statistics.shape
+    by_line = _by_line(statistics)
     chance = np.random.default_rng(seed())
     at_once = max(1, _DRAWN_AT_ONCE // lines // _WORD) * _WORD
     sums = []
     for start in range(0, trials, at_once):
         count = min(at_once, trials - start)
         is_picked = chance.integers(2, size=(count, lines), dtype=bool)
-        sums.append(is_picked.astype(np.float64) @ by_line)
-    return np.concatenate(sums).reshape(trials, systems, columns).transpose(1, 0, 2)
+        sums.append(is_picked.astype(by_line.dtype) @ by_line)
+    return _by_system(sums, systems)
+
+
+_EXACT = 2**24  # up to which a float32 holds each whole number
+
+
+def _by_line(statistics: Statistics) -> np.ndarray[Any, np.dtype[np.floating[Any]]]:
+    """Statistics as a matrix [S, N, C] → [N, S * C], in float32 where no sum of drawn lines can need more."""
+    systems, lines, columns = statistics.shape
+    by_line = statistics.transpose(1, 0, 2).reshape(lines, systems * columns)
+    largest_sum = lines * np.abs(by_line).max(initial=0)
+    is_whole = largest_sum < _EXACT and bool((by_line == by_line.round()).all())
+    return by_line.astype(np.float32) if is_whole else by_line
+
+
+def _by_system(sums: list[np.ndarray[Any, np.dtype[np.floating[Any]]]], systems: int) -> Statistics:
+    """Sums in blocks of trials, [R, S * C] in all → [S, R, C]."""
+    whole = np.concatenate(sums).astype(np.float64)
+    return whole.reshape(len(whole), systems, -1).transpose(1, 0, 2)

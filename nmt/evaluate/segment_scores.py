@@ -112,7 +112,7 @@ def measure_segments(given: SegmentScores) -> Measurement:
         systems=tuple(given.columns),
         statistics=np.stack([scores, np.ones_like(scores)], axis=2),
         scale=Scale(
-            score=lambda lines: math.fsum(score for score, _ in lines) / len(lines),
+            score=lambda lines: math.fsum(lines[:, 0]) / len(lines),
             sentence=lambda line: line[0],
             rows=lambda sums: sums[:, 0] / sums[:, 1],
             resampled=lambda sums: sums[:, 0] / sums[:, 1],

@@ -4,13 +4,13 @@ Shapes: S systems, B buckets.
 """
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from nmt.evaluate.measurement import Measurement
-from nmt.report.lines import LineFacts, TestSet
+from nmt.report.lines import TestSet
+from nmt.report.words import WordCounts
 
 _LENGTHS = (
     1,
@@ -63,32 +63,32 @@ def by_length(test_set: TestSet, measurement: Measurement) -> Bucketed:
     )
 
 
-def by_frequency(facts: Sequence[LineFacts], train_counts: dict[str, int] | None) -> Bucketed:
-    """F1 of words, by how often each is in train, or else in the references themselves.
-
-    Of a word, as many count as right in a line as both the system and the first reference have.
-    """
+def by_frequency(words: WordCounts, train_counts: dict[str, int] | None) -> Bucketed:
+    """F1 of words, by how often each is in train, or else in the references themselves."""
+    wanted_words = {ngram[0]: count for ngram, count in words.wanted.items() if len(ngram) == 1}
     if train_counts is None:
-        title, edges = "count of the word in the references", _IN_REFERENCES
-        counts: dict[str, int] = Counter(word for line in facts for word in line.reference_words)
+        title, edges, counts = "count of the word in the references", _IN_REFERENCES, wanted_words
     else:
         title, edges, counts = "count of the word in train", _IN_TRAIN, train_counts
-    systems = len(facts[0].words)
-    right, said = ([[0] * len(edges) for _ in range(systems)] for _ in range(2))
-    wanted = [0] * len(edges)
-    for line in facts:
-        reference = Counter(line.reference_words)
-        for word, count in reference.items():
-            wanted[_bucket(counts.get(word, 0), edges)] += count
-        for system, words in enumerate(line.words):
-            for word, count in Counter(words).items():
-                bucket = _bucket(counts.get(word, 0), edges)
-                said[system][bucket] += count
-                right[system][bucket] += min(count, reference.get(word, 0))
+    wanted = _sums(wanted_words, counts, edges)
+    said = [_sums(each, counts, edges) for each in words.said]
+    right_words = {word: words.right((word,)) for word in wanted_words}
+    right = []
+    for system in range(len(said)):
+        of_system = {word: sums[system] for word, sums in right_words.items()}
+        right.append(_sums(of_system, counts, edges))
     labels = _labels(edges)
     if train_counts is not None:
         labels[0] = "not listed"
     return Bucketed(title, "words of the reference", "F1", labels, wanted, _f1(right, said, wanted))
+
+
+def _sums(words: dict[str, int], counts: dict[str, int], edges: Sequence[int]) -> list[int]:
+    """How many words there are in each bucket of `counts` [B]."""
+    sums = [0] * len(edges)
+    for word, times in words.items():
+        sums[_bucket(counts.get(word, 0), edges)] += times
+    return sums
 
 
 def _f1(

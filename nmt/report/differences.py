@@ -44,14 +44,14 @@ def _compared(line: str, reference: str) -> list[Piece]:
         return [Piece("other", line)]
     found: list[Piece] = []
     i = j = 0
-    for a, b in [*matches(line, reference), (len(line), len(reference))]:
-        if i < a:
-            found.append(Piece("other", line[i:a]))
-        elif reference[j:b].strip():  # spaces around Latin words are a matter of taste
-            found.append(Piece("left out", reference[j:b]))
-        if a < len(line):
-            found.append(Piece("same", line[a]))
-        i, j = a + 1, b + 1
+    for block in [*matching_blocks(line, reference), Block(len(line), len(reference), 0)]:
+        if i < block.start:
+            found.append(Piece("other", line[i : block.start]))
+        elif reference[j : block.other].strip():  # spaces around Latin words are a matter of taste
+            found.append(Piece("left out", reference[j : block.other]))
+        i = block.start + block.length
+        j = block.other + block.length
+        found.append(Piece("same", line[block.start : i]))
     return found
 
 
@@ -62,8 +62,16 @@ def _joined(found: list[Piece]) -> list[Piece]:
     ]
 
 
-def matches(one: str, other: str) -> list[tuple[int, int]]:
-    """The places in both lines of a longest common subsequence, in order."""
+class Block(NamedTuple):
+    """A part that two lines have in common: it starts at `start` in one and at `other` in the other."""
+
+    start: int
+    other: int
+    length: int
+
+
+def matching_blocks(one: str, other: str) -> list[Block]:
+    """A longest common subsequence of both lines, in blocks of neighbours, in order."""
     rows = _rows(one, other)
     found = []
     i, j = len(one), len(other)
@@ -73,9 +81,11 @@ def matches(one: str, other: str) -> list[tuple[int, int]]:
         elif not rows[i - 1] >> (j - 1) & 1:  # without one[i-1] it is as long
             i -= 1
         else:
-            i -= 1
-            j -= 1
-            found.append((i, j))
+            end = i
+            while i and j and one[i - 1] == other[j - 1]:  # no longer one lacks this
+                i -= 1
+                j -= 1
+            found.append(Block(i, j, end - i))
     return found[::-1]
 
 

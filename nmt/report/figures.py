@@ -8,7 +8,8 @@ from typing import Any
 from nmt import __version__
 from nmt.config.schema import Config
 from nmt.errors import Say
-from nmt.evaluate.measurement import measure
+from nmt.evaluate.measurement import measurement_of
+from nmt.evaluate.metrics import check_counts
 from nmt.evaluate.segment_scores import measure_segments
 from nmt.report.attention import Looked
 from nmt.report.lines import TestSet, look
@@ -54,19 +55,26 @@ def figures_of_systems(
 
     Raises DataError for texts that cannot be scored, ConfigError for an unknown metric.
     """
-    say(f"nmt: measuring {', '.join(metrics)}")
-    names = list(dict.fromkeys([*metrics, "chrf"]))
-    measurements = {name: measure(name, test_set.systems, test_set.references) for name in names}
-    say("nmt: looking at each line")
-    facts = list(look(test_set, side))
-    counts = None
-    if side is not None:
-        counts = dict(zip(side.vocab.tokens, side.vocab.counts, strict=True))
-    asked = [measurements[name] for name in metrics]
-    asked += map(measure_segments, test_set.segment_scores)
+    for lines in test_set.systems.values():
+        check_counts(lines, test_set.references)
+    say(f"nmt: looking at each line; measuring {', '.join(metrics)}")
+    counted = list(dict.fromkeys([*metrics, "chrf"]))
+    seen = look(test_set, counted, side)
     say("nmt: comparing the systems")
-    quality = quality_of(test_set, asked, facts, counts)
-    return quality, sentences_of(test_set, measurements["chrf"], facts)
+    measurements = {
+        metric: measurement_of(metric, test_set.systems, statistics, test_set.references)
+        for metric, statistics in seen.statistics.items()
+    }
+    asked = [measurements[metric] for metric in metrics]
+    asked += map(measure_segments, test_set.segment_scores)
+    quality = quality_of(test_set, asked, seen, _train_counts(side))
+    return quality, sentences_of(test_set, measurements["chrf"], seen.facts)
+
+
+def _train_counts(side: Side | None) -> dict[str, int] | None:
+    if side is None:
+        return None
+    return dict(zip(side.vocab.tokens, side.vocab.counts, strict=True))
 
 
 def figures(

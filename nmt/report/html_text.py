@@ -28,7 +28,16 @@ def _shown(code: int) -> str:
     return f"⟨U+{code:04X}⟩" if is_hidden else character
 
 
+class _Escaped(_Visible):
+    """The same for an element or an attribute in quotes: escaped as well, in one go."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = escape(_shown(code))
+        return self[code]
+
+
 _VISIBLE = _Visible()
+_ESCAPED = _Escaped()
 
 
 def visible(text: str) -> str:
@@ -38,4 +47,4 @@ def visible(text: str) -> str:
 
 def html_of(text: str) -> str:
     """Visible text, escaped for an element or an attribute in quotes."""
-    return escape(visible(text))
+    return text.translate(_ESCAPED)

@@ -1,15 +1,20 @@
-"""What each line of a test set shows by itself: faults, and words. With many lines, on all cores.
+"""What each line of a test set shows by itself: what metrics count, faults, words. With many lines, on all cores.
 
-Shapes: N lines, S systems, R references.
+Shapes: N lines, S systems, R references, C statistics of a line.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from nmt.corpus.workers import FREE_MEMORY, map_chunks
 from nmt.evaluate.fault_rates import kinds_of
+from nmt.evaluate.measurement import count
+from nmt.evaluate.resampling import Statistics
 from nmt.evaluate.segment_scores import SegmentScores
+from nmt.report.words import WordCounts
 from nmt.text.side import Side
 from nmt.text.tokenizers import TOKENIZERS
 
@@ -38,42 +43,71 @@ class TestSet:
 
 @dataclass(frozen=True)
 class LineFacts:
-    """What one line shows of each system [S] and reference [R]: kinds of faults, in order; words."""
+    """The kinds of faults in one line, in order: of each system [S], and of each reference [R]."""
 
     faults: list[tuple[str, ...]]
     reference_faults: list[tuple[str, ...]]
-    words: list[list[str]]
-    reference_words: list[str]  # of the first reference
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What lines show: `statistics` by metric [S, N, C], `facts` [N], and counts of words and n-grams."""
+
+    statistics: dict[str, Statistics]
+    facts: list[LineFacts]
+    words: WordCounts
 
 
 _Item = tuple[str | None, tuple[str, ...], tuple[str, ...]]  # source, references, systems
 
 
-def look(test_set: TestSet, side: Side | None) -> Iterator[LineFacts]:
+def look(test_set: TestSet, metrics: Sequence[str], side: Side | None) -> Seen:
     """Look at every line; words are the tokens of `side`, or else jieba's."""
     sources: Sequence[str | None] = test_set.sources or [None] * len(test_set)
     references = zip(*test_set.references, strict=True)
     systems = zip(*test_set.systems.values(), strict=True)
     items: Iterator[_Item] = zip(sources, references, systems, strict=True)
-    for chunk in map_chunks(partial(_look, side), items, workers=0, chunk=_CHUNK, fix=FREE_MEMORY):
-        yield from chunk
+    work = partial(_look, metrics, side)
+    parts = map_chunks(work, items, workers=0, chunk=_CHUNK, fix=FREE_MEMORY)
+    return _joined(parts, len(test_set.systems))
 
 
-def _look(side: Side | None, items: list[_Item]) -> list[LineFacts]:
-    return [_facts_of(side, *item) for item in items]
+def _joined(parts: Iterable[Seen], systems: int) -> Seen:
+    statistics: dict[str, list[Statistics]] = {}
+    facts: list[LineFacts] = []
+    words = WordCounts(systems)
+    for part in parts:
+        for metric, counted in part.statistics.items():
+            statistics.setdefault(metric, []).append(counted)
+        facts += part.facts
+        words.add(part.words)
+    whole = {metric: np.concatenate(counted, axis=1) for metric, counted in statistics.items()}
+    return Seen(whole, facts, words)
+
+
+def _look(metrics: Sequence[str], side: Side | None, items: list[_Item]) -> Seen:
+    references = list(zip(*(item[1] for item in items), strict=True))
+    systems = list(zip(*(item[2] for item in items), strict=True))
+    words = WordCounts(len(systems))
+    for _, (reference, *_), outputs in items:
+        # Systems that are alike often say the same.
+        by_line = {line: _words(side, line) for line in {*outputs, reference}}
+        said = [by_line[line] for line in outputs]
+        words.count(by_line[reference], said)
+    return Seen(
+        statistics={metric: count(metric, systems, references) for metric in metrics},
+        facts=[_facts_of(*item) for item in items],
+        words=words,
+    )
 
 
 def _facts_of(
-    side: Side | None, source: str | None, references: tuple[str, ...], systems: tuple[str, ...]
+    source: str | None, references: tuple[str, ...], systems: tuple[str, ...]
 ) -> LineFacts:
-    # Systems that are alike often say the same.
     faults = {line: kinds_of(source, line) for line in {*systems, *references}}
-    words = {line: _words(side, line) for line in {*systems, references[0]}}
     return LineFacts(
         faults=[faults[line] for line in systems],
         reference_faults=[faults[line] for line in references],
-        words=[words[line] for line in systems],
-        reference_words=words[references[0]],
     )
 
 

@@ -1,4 +1,4 @@
-"""What figures look like: one HTML file (page.html, page.css, page.js), which needs nothing from elsewhere.
+"""What figures look like: one HTML file (of `templates`), which needs nothing from elsewhere.
 
 Jinja2 escapes all text that the template does not call safe; that is our own style sheet, script, plots and rows,
 which escape what they hold. The content security policy allows this script and this style sheet by their hashes,
@@ -7,6 +7,7 @@ and nothing else: were a text to slip through, it could still execute nothing.
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from nmt.report.quality import MetricPart
 from nmt.report.rows import Names, Rows, fault_bit, make_rows, marked
 
 _NAMED = 3  # systems in the title
-_HERE = Path(__file__).parent
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 def page_of(figures: Figures) -> str:
@@ -29,10 +30,15 @@ def page_of(figures: Figures) -> str:
     from markupsafe import Markup
 
     environment = Environment(
-        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["seen"] = visible
     environment.filters["marked"] = lambda text, reference: Markup(marked(text, reference))  # noqa: S704 - it escapes
+    environment.filters["pairs_of"] = pairs_of
     css, js = (_text(name) for name in ("page.css", "page.js"))
     template = environment.get_template("page.html")
     return template.render(
@@ -54,7 +60,7 @@ def page_of(figures: Figures) -> str:
 
 
 def _text(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _policy(css: str, js: str) -> str:
@@ -90,6 +96,31 @@ def _rows(figures: Figures) -> Rows | None:
         return None
     names = Names(tuple(figures.quality.systems), figures.src, figures.tgt)
     return make_rows(figures.sentences, names)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A system beside another one by a metric: its score minus the other's, and the p-values of both tests."""
+
+    difference: float
+    bootstrap: float
+    randomisation: float
+    is_won: bool
+
+
+def pairs_of(part: MetricPart, one: int) -> list[Cell | None]:
+    """A row of the matrix of systems [S]; None where a system would be beside itself."""
+    row: list[Cell | None] = []
+    for other, theirs in enumerate(part.scores):
+        if other == one:
+            row.append(None)
+            continue
+        difference = part.scores[one].value - theirs.value
+        p_values = part.bootstrap[one][other], part.randomisation[one][other]
+        is_better = difference < 0 if part.lower_is_better else difference > 0
+        is_won = is_better and max(p_values) < SIGNIFICANT
+        row.append(Cell(difference, *p_values, is_won))
+    return row
 
 
 def leaders(part: MetricPart) -> list[int]:

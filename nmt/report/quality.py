@@ -13,7 +13,7 @@ from nmt.checks.faults import KINDS
 from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
 from nmt.evaluate.measurement import Floats, Measurement, Score
 from nmt.report.buckets import Bucketed, by_frequency, by_length, by_ratio
-from nmt.report.lines import LineFacts, TestSet
+from nmt.report.lines import LineFacts, Seen, TestSet
 from nmt.report.ngrams import Advantage, advantages
 
 _BINS = 40
@@ -68,7 +68,7 @@ class Quality:
 def quality_of(
     test_set: TestSet,
     measurements: Sequence[Measurement],
-    facts: Sequence[LineFacts],
+    seen: Seen,
     train_counts: dict[str, int] | None,
 ) -> Quality:
     """The figures of a page's second part; `train_counts` are those of a run's target vocabulary."""
@@ -78,10 +78,10 @@ def quality_of(
         references=len(test_set.references),
         metrics=[_metric_part(each) for each in measurements],
         by_length=by_length(test_set, measurements[0]),
-        by_frequency=by_frequency(facts, train_counts),
+        by_frequency=by_frequency(seen.words, train_counts),
         by_ratio=by_ratio(test_set),
-        faults=_fault_lines(test_set, facts),
-        advantages=advantages(test_set.names, facts),
+        faults=_fault_lines(test_set, seen.facts),
+        advantages=advantages(test_set.names, seen.words),
     )
 
 

@@ -59,7 +59,7 @@ def make_rows(sentences: Sequence[Sentence], names: Names) -> Rows:
             break
         count += 1
     rest = "\n".join(lines[count:]).encode()
-    packed = base64.b64encode(zlib.compress(rest, 9)).decode() if rest else ""
+    packed = base64.b64encode(zlib.compress(rest)).decode() if rest else ""
     return Rows(lines[:count], packed, len(lines), script_json(_keys(sentences)))
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.report.differences import Piece, matches, pieces
+from nmt.report.differences import Piece, matching_blocks, pieces
 
 TEXT = st.text("天地人和 ab", max_size=30)
 
@@ -23,10 +23,14 @@ def common_length(one: str, other: str) -> int:
 
 @given(TEXT, TEXT)
 def test_what_is_the_same_is_a_longest_common_subsequence(one: str, other: str) -> None:
-    found = matches(one, other)
-    assert len(found) == common_length(one, other)
-    assert all(one[i] == other[j] for i, j in found)
-    assert all(i < k and j < m for (i, j), (k, m) in pairwise(found))
+    found = matching_blocks(one, other)
+    assert sum(block.length for block in found) == common_length(one, other)
+    for start, place, length in found:
+        assert length > 0
+        assert one[start : start + length] == other[place : place + length]
+    for block, after in pairwise(found):
+        assert block.start + block.length <= after.start
+        assert block.other + block.length <= after.other
 
 
 @given(TEXT, TEXT)

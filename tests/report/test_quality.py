@@ -1,19 +1,26 @@
 """Figures of systems beside each other."""
 
+import numpy as np
 import pytest
 from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
 
 from nmt.evaluate.fault_rates import fault_rates
 from nmt.evaluate.measurement import Measurement, measure, score
 from nmt.evaluate.segment_scores import SegmentScores, measure_segments
+from nmt.report import lines
 from nmt.report.buckets import by_frequency, by_length, by_ratio
-from nmt.report.lines import LineFacts, TestSet, look
+from nmt.report.lines import Seen, TestSet, look
 from nmt.report.ngrams import Gram, advantages
 from nmt.report.page import leaders
 from nmt.report.quality import quality_of
 from nmt.report.sentences import sentences_of
+from nmt.report.words import WordCounts
 
 BOTH = TestSet(SOURCES, [REFERENCES], {"ours": HYPOTHESES, "half": WORSE})
+
+
+def seen(test_set: TestSet) -> Seen:
+    return look(test_set, [], None)
 
 
 def measured(metric: str, test_set: TestSet) -> Measurement:
@@ -27,7 +34,7 @@ def test_figures_are_those_of_evaluate(metric: str, count: int) -> None:
     """Which a test of its own compares with the sacrebleu command's."""
     references = [REFERENCES, HYPOTHESES[::-1]][:count]
     test_set = TestSet(None, references, BOTH.systems)
-    found = quality_of(test_set, [measured(metric, test_set)], list(look(test_set, None)), None)
+    found = quality_of(test_set, [measured(metric, test_set)], seen(test_set), None)
     (part,) = found.metrics
     assert part.scores[0] == score(HYPOTHESES, references, [metric])[0]
     expected = measure(metric, BOTH.systems, references)
@@ -36,19 +43,35 @@ def test_figures_are_those_of_evaluate(metric: str, count: int) -> None:
     assert [sum(counts) for counts in part.distribution.counts] == [1000, 1000]
 
 
+@pytest.mark.parametrize("metric", ["bleu", "bleu_width", "chrf", "ter"])
+def test_parts_of_a_test_set_add_up(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = look(BOTH, [metric], None)
+    monkeypatch.setattr(lines, "_CHUNK", 3)
+    parts = look(BOTH, [metric], None)
+    expected = measured(metric, BOTH).statistics
+    for found in (whole, parts):
+        np.testing.assert_array_equal(found.statistics[metric], expected)
+    assert parts.facts == whole.facts
+    assert parts.words.said == whole.words.said
+    assert parts.words.wanted == whole.words.wanted
+    assert parts.words.differing == whole.words.differing
+    for ngram in whole.words.wanted:
+        assert parts.words.right(ngram) == whole.words.right(ngram)
+
+
 def test_scores_that_are_all_equal_have_a_distribution() -> None:
     equal = measure_segments(SegmentScores("comet", {"ours": [0.7] * len(SOURCES)}))
     alone = TestSet(None, [REFERENCES], {"ours": HYPOTHESES})
-    (part,) = quality_of(alone, [equal], list(look(alone, None)), None).metrics
+    (part,) = quality_of(alone, [equal], seen(alone), None).metrics
     assert sum(part.distribution.counts[0]) == 1000
     assert len({*part.distribution.edges}) == len(part.distribution.edges)
 
 
 def test_fault_lines_are_those_of_evaluate() -> None:
-    facts = list(look(BOTH, None))
+    facts = seen(BOTH)
     found = quality_of(BOTH, [measured("bleu", BOTH)], facts, None).faults
-    for number, lines in enumerate(BOTH.systems.values()):
-        expected = fault_rates(lines, [REFERENCES], SOURCES)
+    for number, output in enumerate(BOTH.systems.values()):
+        expected = fault_rates(output, [REFERENCES], SOURCES)
         assert [each.kind for each in found] == [rate.kind for rate in expected]
         assert [each.systems[number] for each in found] == [rate.translation for rate in expected]
         assert [each.references for each in found] == [rate.reference for rate in expected]
@@ -56,7 +79,7 @@ def test_fault_lines_are_those_of_evaluate() -> None:
 
 def test_a_system_alone_has_no_matrix_and_no_advantages() -> None:
     alone = TestSet(None, [REFERENCES], {"ours": HYPOTHESES})
-    found = quality_of(alone, [measured("bleu", alone)], list(look(alone, None)), None)
+    found = quality_of(alone, [measured("bleu", alone)], seen(alone), None)
     assert found.metrics[0].bootstrap == []
     assert found.advantages == []
 
@@ -72,16 +95,20 @@ def test_the_score_of_a_length_is_that_of_its_lines_alone() -> None:
     assert found.values[0][2] is None
 
 
-def facts_of(reference: str, *systems: str) -> LineFacts:
-    words = [system.split() for system in systems]
-    return LineFacts([()] * len(words), [()], words, reference.split())
+def words_of(*lines: tuple[str, ...]) -> WordCounts:
+    """Lines: a reference, then what systems make of it."""
+    counts = WordCounts(len(lines[0]) - 1)
+    for line in lines:
+        reference, *systems = [text.split() for text in line]
+        counts.count(reference, systems)
+    return counts
 
 
 def test_f1_by_frequency_in_train() -> None:
     """Rare words: one of two right, of two said. Frequent ones: all right, but one said too often."""
-    facts = [facts_of("a a r s", "a a a r x")]
+    words = words_of(("a a r s", "a a a r x"))
     counts = {"a": 5000, "r": 3, "s": 3, "x": 3}
-    found = by_frequency(facts, counts)
+    found = by_frequency(words, counts)
     row = dict(zip(found.labels, found.values[0], strict=True))
     assert row["1–9"] == pytest.approx(50.0)
     assert row["1,000–9,999"] == pytest.approx(100 * 2 * 1 * (2 / 3) / (1 + 2 / 3))
@@ -90,7 +117,7 @@ def test_f1_by_frequency_in_train() -> None:
 
 
 def test_f1_without_a_model_counts_in_the_references() -> None:
-    found = by_frequency([facts_of("a b", "a c"), facts_of("a", "a")], None)
+    found = by_frequency(words_of(("a b", "a c"), ("a", "a")), None)
     assert dict(zip(found.labels, found.sizes, strict=True))["1"] == 1
     assert dict(zip(found.labels, found.values[0], strict=True))["2"] == pytest.approx(100.0)
 
@@ -105,8 +132,8 @@ def test_ratios_of_lengths() -> None:
 
 
 def test_ngrams_that_one_has_and_another_has_not() -> None:
-    facts = [facts_of("a b c", "a b x", "a x c"), facts_of("a b", "a b", "a b")]
-    ours, theirs = advantages(["one", "other"], facts)
+    counts = words_of(("a b c", "a b x", "a x c"), ("a b", "a b", "a b"))
+    ours, theirs = advantages(["one", "other"], counts)
     assert (ours.system, ours.other) == ("one", "other")
     assert sorted(ours.grams, key=lambda gram: gram.words) == [
         Gram("a b", 2, 1, 2),
@@ -117,7 +144,7 @@ def test_ngrams_that_one_has_and_another_has_not() -> None:
 
 def test_sentences_that_differ_most_come_first() -> None:
     chrf = measured("chrf", BOTH)
-    found = sentences_of(BOTH, chrf, list(look(BOTH, None)))
+    found = sentences_of(BOTH, chrf, seen(BOTH).facts)
     differences = [sentence.difference for sentence in found]
     assert differences == sorted(differences, reverse=True)
     first = found[0]
@@ -131,6 +158,6 @@ def test_sentences_that_differ_most_come_first() -> None:
 def test_leaders_are_those_that_none_beats_by_more_than_chance() -> None:
     test_set = TestSet(None, [REFERENCES], {"a": HYPOTHESES, "b": HYPOTHESES, "c": WORSE})
     for metric in ("bleu", "ter"):
-        facts = list(look(test_set, None))
+        facts = seen(test_set)
         (part,) = quality_of(test_set, [measured(metric, test_set)], facts, None).metrics
         assert leaders(part) == [0, 1]

@@ -75,6 +75,18 @@ def test_cosine_falls_to_zero_at_the_last_update_and_constant_stays() -> None:
     assert {learning_rate(constant, 64, update) for update in (1, 10, 10_000)} == {0.1}
 
 
+def test_wsd_stays_at_its_peak_and_falls_to_zero_at_the_end() -> None:
+    wsd = config(schedule="wsd", warmup=10, cooldown=20, updates=100, peak_lr=1.0)
+    assert learning_rate(wsd, 64, 5) == 0.5
+    assert {learning_rate(wsd, 64, update) for update in range(10, 81)} == {1.0}
+    assert learning_rate(wsd, 64, 85) == pytest.approx(0.5)  # 1 - √(5 / 20)
+    assert learning_rate(wsd, 64, 100) == 0.0
+    longer = config(schedule="wsd", warmup=10, cooldown=20, updates=1000, peak_lr=1.0)
+    for update in range(1, 81):
+        assert learning_rate(longer, 64, update) == learning_rate(wsd, 64, update)
+    assert config(schedule="wsd", updates=100).cooldown_updates == 20
+
+
 def test_chance_depends_on_seed_update_and_rank_alone() -> None:
     def draw(*where: int) -> float:
         seed_update(*where)
