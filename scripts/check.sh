@@ -15,4 +15,4 @@ fi
 ruff format --check .
 ruff check .
 mypy --strict nmt scripts
-pytest -m "$tests" --numprocesses auto --maxprocesses 4
+pytest -m "$tests" --numprocesses auto --maxprocesses 4 --dist worksteal

@@ -162,3 +162,9 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
         "train.save_every=200",
     )
     return train(tiny_config(corpus, folder, *course))
+
+
+@pytest.fixture(scope="session")
+def trained_20(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
+    """What 20 updates leave, undisturbed: checkpoints after 10 and 20. Tests change copies of it."""
+    return train(tiny_config(corpus, tmp_path_factory.mktemp("runs") / "straight"))

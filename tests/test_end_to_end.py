@@ -76,7 +76,7 @@ def test_a_copied_run_translates_as_the_original(trained: RunDir, tmp_path: Path
 
 @pytest.mark.parametrize(
     "corpus",
-    [DATA / "toy", DATA / "tatoeba"],
+    [DATA / "toy", pytest.param(DATA / "tatoeba", marks=pytest.mark.slow)],
     ids=["toy", "tatoeba"],
 )
 def test_real_sentences_are_prepared_and_round_trip(corpus: Path, tmp_path: Path) -> None:

@@ -1,14 +1,14 @@
 """nmt train, as a user types it."""
 
 import errno
-import resource
 import signal
-import subprocess
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 from typing import TextIO
 
 import pytest
-from conftest import NMT, TINY, run_nmt, write_corpus
+from conftest import TINY, run_nmt, write_corpus
+from loaded import Loaded
 from typer.testing import CliRunner
 
 from nmt.cli import app
@@ -25,19 +25,13 @@ def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path
     ]
     assert run_nmt("train", *settings, "train.updates=2", cwd=tmp_path).returncode == 0
     limit = 200_000  # bytes of a file: less than the model has
-    command = [*NMT, "train", *settings, "train.updates=20"]
-    full = subprocess.run(
-        command,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )
+    command = ["train", *settings, "train.updates=20"]
+    full = Loaded(command, cwd=tmp_path, stderr=PIPE, text=True, largest_file=limit)
+    _, told = full.communicate()
     assert full.returncode == 1
-    assert "Traceback" not in full.stderr
+    assert "Traceback" not in told
     checkpoints = tmp_path / "run" / "checkpoints"
-    assert full.stderr.splitlines()[-1].startswith(
+    assert told.splitlines()[-1].startswith(
         f"nmt: {checkpoints / 'step-00000010'}: the checkpoint cannot be written (File too large)"
     )
     assert [path.name for path in checkpoints.iterdir()] == ["step-00000002"]
@@ -53,9 +47,7 @@ def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path
         "train.updates=100000",
         "train.log_every=1",
     ]
-    process = subprocess.Popen(
-        [*NMT, "train", *settings], stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    )
+    process = Loaded(["train", *settings], stderr=PIPE, text=True, cwd=tmp_path)
     assert process.stderr is not None
     before = []
     for line in process.stderr:
@@ -78,9 +70,7 @@ def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path
 def test_a_reader_of_the_log_that_goes_away_costs_nothing(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus")
     settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.log_every=1"]
-    process = subprocess.Popen(
-        [*NMT, "train", *settings], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path
-    )
+    process = Loaded(["train", *settings], stdout=PIPE, stderr=STDOUT, cwd=tmp_path)
     assert process.stdout is not None
     process.stdout.readline()
     process.stdout.close()

@@ -1,18 +1,18 @@
-"""nmt translate as a user types it: real processes, real pipes."""
+"""nmt translate as a user types it: processes of their own, real pipes."""
 
 import gzip
 import json
 import os
 import signal
-import subprocess
-import sys
 import termios
 import time
 from contextlib import suppress
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import pytest
-from conftest import NMT, run_nmt
+from conftest import run_nmt
+from loaded import CLOSED, Loaded
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
@@ -33,10 +33,9 @@ def test_translation_by_pipe_equals_the_library(trained: RunDir, tmp_path: Path)
     from_file = tmp_path / "in.txt"
     from_file.write_text("\n".join(lines))  # no line end at the end
     with from_file.open("rb") as file:
-        again = subprocess.run(
-            [*NMT, "translate", "-m", trained.path], stdin=file, capture_output=True, check=True
-        )
-    assert again.stdout == done.stdout
+        again = Loaded(["translate", "-m", trained.path], stdin=file, stdout=PIPE, stderr=DEVNULL)
+    assert again.communicate()[0] == done.stdout
+    assert again.returncode == 0
 
 
 def test_lines_end_at_line_feeds_only(trained: RunDir) -> None:
@@ -46,11 +45,7 @@ def test_lines_end_at_line_feeds_only(trained: RunDir) -> None:
 
 
 def test_a_typed_line_is_answered_at_once_and_in_order(trained: RunDir) -> None:
-    process = subprocess.Popen(
-        [*NMT, "translate", "--model", str(trained.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
+    process = Loaded(["translate", "--model", trained.path], stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     lines = ["three.", "", "one two."]
@@ -69,10 +64,16 @@ def test_a_typed_line_is_answered_at_once_and_in_order(trained: RunDir) -> None:
 def test_a_reader_that_goes_away_ends_it_quietly(trained: RunDir, tmp_path: Path) -> None:
     source = tmp_path / "many.txt"
     source.write_text("one two.\n" * 5000)
-    command = f"{sys.executable} -m nmt translate -q -m {trained.path} search.method=greedy < {source} | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
-    assert done.stdout.decode() == "一，二。\n"
-    assert done.stderr == b""
+    command = ["translate", "-q", "-m", trained.path, "search.method=greedy"]
+    with source.open() as file:
+        process = Loaded(command, stdin=file, stdout=PIPE, stderr=PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline().decode() == "一，二。\n"
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert process.wait() == 128 + signal.SIGPIPE
+    process.close()
 
 
 def test_json_lines_and_scores_give_the_n_best(trained: RunDir) -> None:
@@ -143,12 +144,8 @@ def test_undecodable_input_is_named_by_line_and_byte_after_what_came_before(
 
 
 def test_an_interrupt_while_waiting_for_a_line_ends_it_quietly(trained: RunDir) -> None:
-    process = subprocess.Popen(
-        [*NMT, "translate", "--quiet", "--model", str(trained.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    command = ["translate", "--quiet", "--model", trained.path]
+    process = Loaded(command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(b"three.\n")
@@ -200,8 +197,7 @@ def test_invalid_bytes_of_a_file_are_an_error_or_replaced(tmp_path: Path) -> Non
 def test_a_named_pipe_is_answered_line_by_line(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    command = [*NMT, *GREEDY, "--input", str(pipe)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    process = Loaded([*GREEDY, "--input", pipe], stdout=PIPE)
     assert process.stdout is not None
     with pipe.open("w") as writer:
         for _ in range(2):
@@ -216,7 +212,7 @@ def test_a_named_pipe_is_answered_line_by_line(tmp_path: Path) -> None:
 def test_an_interrupt_of_output_says_how_to_go_on(number: signal.Signals, tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     command = [*GREEDY, "--output", str(output)]
-    process = subprocess.Popen([*NMT, *command], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = Loaded(command, stdin=PIPE, stderr=PIPE)
     assert process.stdin is not None
     process.stdin.write(b"one.\n" * 2000)
     process.stdin.flush()  # the next line does not come
@@ -236,9 +232,9 @@ def test_an_interrupt_of_output_says_how_to_go_on(number: signal.Signals, tmp_pa
 def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
     source, output = tmp_path / "in.en", tmp_path / "out.zh"
     source.write_text("one.\ntwo.\n")
-    command = [*NMT, *GREEDY[:-1], "-i", str(source), "-o", str(output)]
+    command = [*GREEDY[:-1], "-i", str(source), "-o", str(output)]
     assert "2/2" in on_terminal(command)
-    evaluating = [*NMT, "evaluate", *GREEDY[1:-1], "--src", str(source), "--ref", str(output)]
+    evaluating = ["evaluate", *GREEDY[1:-1], "--src", str(source), "--ref", str(output)]
     assert "2/2" in on_terminal(evaluating)
 
 
@@ -246,14 +242,14 @@ def on_terminal(command: list[str]) -> str:
     """What a command writes to stderr where that is a terminal."""
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
-    done = subprocess.run(command, stderr=theirs, stdout=subprocess.DEVNULL, check=False)
+    process = Loaded(command, stderr=theirs, stdout=DEVNULL)
     os.close(theirs)
     written = b""
     with suppress(OSError):  # the end of a terminal is an error
         while chunk := os.read(ours, 4096):
             written += chunk
     os.close(ours)
-    assert done.returncode == 0, written
+    assert process.wait() == 0, written
     return written.decode()
 
 
@@ -264,12 +260,13 @@ def on_terminal(command: list[str]) -> str:
 def test_what_is_read_is_not_overwritten(trained: RunDir, tmp_path: Path, way: str) -> None:
     text = tmp_path / "in.txt"
     text.write_text("one.\n")
-    command = [*NMT, "translate", "-m", trained.path, "-q", "-o", text, "--overwrite"]
+    command = ["translate", "-m", trained.path, "-q", "-o", text, "--overwrite"]
     command += ["-i", text] if way == "--input" else []
     with text.open() as stdin:
-        done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == f"nmt: {text}: is what is read; name another file\n"
+        process = Loaded(command, stdin=stdin, stderr=PIPE, text=True)
+    _, told = process.communicate()
+    assert told == f"nmt: {text}: is what is read; name another file\n"
+    assert process.returncode == 2
     assert text.read_text() == "one.\n"
 
 
@@ -286,12 +283,13 @@ def test_a_link_is_not_replaced_by_a_file(trained: RunDir, tmp_path: Path) -> No
 
 
 def test_results_for_a_closed_stdout_are_an_error(trained: RunDir) -> None:
-    command = f"{sys.executable} -m nmt translate -q -m {trained.path} >&-"
-    done = subprocess.run(
-        ["sh", "-c", command], input="one.\n", capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert done.stderr == "nmt: stdout: is closed; send the results somewhere\n"
+    command = ["translate", "-q", "-m", trained.path]
+    process = Loaded(command, stdin=PIPE, stdout=CLOSED, stderr=PIPE, text=True)
+    assert process.stdin is not None
+    process.stdin.write("one.\n")
+    _, told = process.communicate()
+    assert told == "nmt: stdout: is closed; send the results somewhere\n"
+    assert process.returncode == 1
 
 
 def test_alignments_point_into_the_source_and_the_translation(trained: RunDir) -> None:

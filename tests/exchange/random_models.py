@@ -1,6 +1,5 @@
 """Tiny models of every kind whose outputs vary, and what our own greedy search makes of them."""
 
-from collections.abc import Iterator
 from itertools import combinations, product
 from itertools import pairwise as neighbours
 from random import Random
@@ -38,17 +37,14 @@ def pairwise(options: dict[str, tuple[object, ...]]) -> list[Kind]:
     """Kinds in which every value of an option meets every value of every other."""
     kinds = [dict(zip(options, each, strict=True)) for each in product(*options.values())]
     Random(1).shuffle(kinds)
-    missing = {pair for kind in kinds for pair in _pairs(kind)}
+    pairs = [frozenset(combinations(kind.items(), 2)) for kind in kinds]
+    missing = set().union(*pairs)
     chosen = []
     while missing:
-        best = max(kinds, key=lambda kind: len(missing.intersection(_pairs(kind))))
-        missing.difference_update(_pairs(best))
-        chosen.append(best)
+        best = max(range(len(kinds)), key=lambda n: len(missing & pairs[n]))
+        missing -= pairs[best]
+        chosen.append(kinds[best])
     return chosen
-
-
-def _pairs(kind: Kind) -> Iterator[tuple[object, ...]]:
-    yield from combinations(kind.items(), 2)
 
 
 def name(kind: Kind) -> str:

@@ -289,7 +289,7 @@ def test_an_imported_model_that_is_exported_again_is_the_one_that_transformers_h
     texts = []
     for model, tokenizer in zip(models, tokenizers, strict=True):
         written = []
-        for line in ENGLISH:
+        for line in ENGLISH[:4]:
             batch = tokenizer([f"{HANS} {line}"], return_tensors="pt")
             (ids,) = model.generate(**batch, **limits)
             written.append(tokenizer.decode(ids, skip_special_tokens=True))

@@ -6,13 +6,16 @@ Exit codes and their messages: tests/test_cli.py. Records appended at once: test
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 import pytest
 import yaml
 from conftest import NMT, run_nmt, tiny_config
+from loaded import CLOSED, Loaded
 
 from nmt.config.load import dump
 from nmt.errors import UserError
@@ -21,7 +24,7 @@ from nmt.run_dir import RunDir
 
 # Other tests run at the same time: more threads would only wait for each other.
 BARE = {"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
-CLOSED = ["bash", "-c", 'exec <&-; exec "$@"', "bash"]
+WITHOUT_STDIN = ["bash", "-c", 'exec <&-; exec "$@"', "bash"]
 
 
 def files(folder: Path) -> dict[str, int]:
@@ -38,7 +41,7 @@ def from_cron(command: list[object], home: Path) -> subprocess.CompletedProcess[
     temporary = home.with_name("temporary")
     temporary.mkdir()
     done = subprocess.run(
-        [*CLOSED, *map(str, command)],
+        [*WITHOUT_STDIN, *map(str, command)],
         env=BARE | {"TMPDIR": str(temporary)},
         cwd=home,
         capture_output=True,
@@ -68,8 +71,10 @@ def test_evaluating_needs_no_environment_and_says_nothing(trained: RunDir, tmp_p
 
 def test_translating_needs_no_environment_and_no_stdin(trained: RunDir, tmp_path: Path) -> None:
     before = files(trained.path)
-    done = from_cron([*NMT, "translate", "-m", trained.path, "--quiet"], tmp_path / "home")
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    command = ["translate", "-m", trained.path, "--quiet"]
+    process = Loaded(command, CLOSED, stdout=PIPE, stderr=STDOUT, cwd=tmp_path, env=BARE)
+    assert process.communicate()[0] == b""
+    assert process.returncode == 0
     assert files(trained.path) == before
 
 
@@ -86,17 +91,8 @@ def test_a_job_that_overlaps_with_the_one_before_does_not_mix_with_it(
     history, output = tmp_path / "scores.jsonl", tmp_path / "out.zh"
     output.write_text("of the night before")
     os.link(output, tmp_path / "reader")  # who has the file open reads on what it was
-    command = [
-        *NMT,
-        "evaluate",
-        "-m",
-        str(trained.path),
-        "--quiet",
-        "--history",
-        str(history),
-        "--overwrite",
-    ]
-    jobs = [subprocess.Popen([*command, "--output", str(output)]) for _ in range(2)]
+    command = ["evaluate", "-m", trained.path, "--quiet", "--overwrite"]
+    jobs = [Loaded([*command, "--history", history, "--output", output]) for _ in range(2)]
     assert [job.wait(timeout=120) for job in jobs] == [0, 0]
     first, second = [json.loads(line) for line in history.read_text().splitlines()]
     assert first["scores"] == second["scores"]
@@ -140,8 +136,15 @@ def test_a_history_in_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
         append_history(tmp_path / "file" / "history", {})
 
 
-@pytest.mark.parametrize("arguments", [["typography"], ["--version"], ["typography", "--check"]])
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("arguments", "unbuffered"),
+    [
+        (["typography"], ""),
+        (["typography", "--check"], "1"),
+        (["--version"], ""),
+        (["--version"], "1"),
+    ],
+)
 def test_a_full_disk_behind_stdout_is_one_line(arguments: list[str], unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -190,27 +193,18 @@ def crontab(folder: Path) -> list[str]:
     return [line.split(maxsplit=5)[5].replace("/srv/nmt", str(folder)) for line in lines]
 
 
-def mailed(command: str) -> tuple[int, str]:
-    """The exit code, and what cron would mail: all that is printed."""
-    done = subprocess.run(
-        ["/bin/sh", "-c", command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=BARE | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        check=False,
-    )
-    return done.returncode, done.stdout
+def mailed(line: str) -> tuple[int | None, str]:
+    """The exit code, and what cron would mail: all that is printed. The line is `cd FOLDER && .venv/bin/nmt ...`."""
+    cd, folder, then, program, *arguments = shlex.split(line)
+    assert [cd, then, program] == ["cd", "&&", ".venv/bin/nmt"]
+    process = Loaded(arguments, stdout=PIPE, stderr=STDOUT, text=True, cwd=Path(folder), env=BARE)
+    printed, _ = process.communicate()
+    return process.returncode, printed
 
 
 def test_the_crontab_of_the_readme_mails_failures_and_nothing_else(
     corpus: Path, tmp_path: Path
 ) -> None:
-    program = tmp_path / ".venv" / "bin" / "nmt"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m nmt "$@"\n')
-    program.chmod(0o755)
     config = tmp_path / "configs" / "mine.yaml"
     config.parent.mkdir()
     config.write_text(yaml.safe_dump(dump(tiny_config(corpus, tmp_path / "run"))))

@@ -41,7 +41,7 @@ def test_another_number_of_data_workers_changes_no_byte(
 ) -> None:
     monkeypatch.setattr(workers, "CHUNK", 50)
     monkeypatch.setattr(workers, "_WORTH_IT", 100)
-    settings = ("tgt.tokenizer=jieba", "model.dropout=0.1", "train.updates=10")
+    settings = ("model.dropout=0.1", "train.updates=4", "train.average=0")
     runs = [
         train(tiny_config(corpus, tmp_path / n, f"prepare.workers={n}", *settings))
         for n in ("1", "2")

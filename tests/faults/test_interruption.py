@@ -11,10 +11,12 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from conftest import dev_losses, tiny_config, train, write_corpus
-from trainings import ENVIRONMENT, outcome, settings, the_rest, training, wait_for
+from loaded import Loaded, Script
+from trainings import outcome, settings, the_rest, training, wait_for
 
 from nmt import checkpoint
 from nmt.corpus.batching import Batch
@@ -32,10 +34,10 @@ def small(tmp_path: Path) -> Path:
 
 
 def killed_at_touches(corpus: Path, folder: Path, kills: int) -> None:
-    command = [sys.executable, str(HERE / "killed_at.py"), str(corpus), str(folder), str(kills)]
-    environment = ENVIRONMENT | {"PYTHONPATH": f"{HERE}:{HERE.parent}:{HERE.parent.parent}"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.stdout.splitlines()[-1:] == [str(kills)], done.stdout + done.stderr
+    script = Script(HERE / "killed_at.py")
+    process = Loaded([corpus, folder, kills], stdout=PIPE, text=True, main=script)
+    said, _ = process.communicate(timeout=3600)
+    assert said.splitlines()[-1:] == [str(kills)], said
 
 
 def test_killed_a_dozen_times_at_touches_of_the_disk_nothing_is_lost(
@@ -59,9 +61,8 @@ def test_killed_a_hundred_times_at_random_moments_nothing_is_lost() -> None:
 
 
 def test_a_second_interrupt_ends_it_at_once_and_the_last_checkpoint_is_gone_on_from(
-    corpus: Path, tmp_path: Path
+    corpus: Path, tmp_path: Path, trained_20: RunDir
 ) -> None:
-    straight = train(tiny_config(corpus, tmp_path / "straight"))
     config = tiny_config(corpus, tmp_path / "run", "train.updates=10")
     run = train(config)
     endless = settings(
@@ -69,17 +70,17 @@ def test_a_second_interrupt_ends_it_at_once_and_the_last_checkpoint_is_gone_on_f
     )  # its next update never ends
     with training(tmp_path, endless) as process:
         wait_for(process, "resuming after update 10")
-        time.sleep(1)
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
+            process.wait(0.5)
         process.send_signal(signal.SIGINT)
         assert "nmt: stopped at once; the work since the last checkpoint is lost" in the_rest(
             process
         )
         assert process.wait() == 130
     train(tiny_config(corpus, run.path))
-    assert outcome(run) == outcome(straight)
+    assert outcome(run) == outcome(trained_20)
 
 
 def test_a_second_process_is_refused_until_the_first_is_dead_however_it_died(
@@ -150,9 +151,9 @@ def test_patience_goes_on_where_it_stood(
 
 @pytest.mark.parametrize("whole", ["step-00000020", "old"])
 def test_a_checkpoint_written_anew_is_there_even_if_the_process_was_killed_between_two_renames(
-    whole: str, corpus: Path, tmp_path: Path
+    whole: str, tmp_path: Path, trained_20: RunDir
 ) -> None:
-    run = train(tiny_config(corpus, tmp_path / "run"))
+    run = RunDir(Path(shutil.copytree(trained_20.path, tmp_path / "run")))
     folder = run.steps()[-1]
     before = outcome(run)
     work = folder.with_name(f".{folder.name}.abcdefgh.part")

@@ -8,16 +8,16 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 import torch
 from conftest import tiny_config, train
+from loaded import Loaded
 from trainings import ENVIRONMENT, outcome, settings, the_rest, training, wait_for
 
 from nmt import checkpoint
@@ -39,7 +39,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def two_ranks(folder: Path, arguments: list[str]) -> Iterator[list[subprocess.Popen[str]]]:
+def two_ranks(folder: Path, arguments: list[str]) -> Iterator[list[Loaded]]:
     """Two ranks without torchrun, which would end one when the other dies."""
     common = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     with ExitStack() as stack:
@@ -48,33 +48,28 @@ def two_ranks(folder: Path, arguments: list[str]) -> Iterator[list[subprocess.Po
 
 
 @contextmanager
-def torchrun(
-    folder: Path, options: list[str], arguments: list[str]
-) -> Iterator[subprocess.Popen[str]]:
+def torchrun(folder: Path, options: list[str], arguments: list[str]) -> Iterator[Loaded]:
     """`torchrun -m nmt train`."""
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        *options,
-        "-m",
-        "nmt",
-        "train",
-        *arguments,
-    ]
-    process = subprocess.Popen(
-        command, cwd=folder, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    command = [*options, "-m", "nmt", "train", *arguments]
+    process = Loaded(
+        command, cwd=folder, stderr=PIPE, text=True, env=ENVIRONMENT, main=torch_launcher
     )
     try:
         yield process
     finally:
-        process.terminate()
-        assert process.stderr is not None
-        process.stderr.close()
+        process.send_signal(signal.SIGTERM)
+        process.close()
         process.wait()
 
 
-def worker(launcher: subprocess.Popen[str], rank: int) -> int:
+def torch_launcher() -> None:
+    """Torchrun."""
+    from torch.distributed.run import main
+
+    main()
+
+
+def worker(launcher: Loaded, rank: int) -> int:
     """The process id of a rank of torchrun's."""
     for folder in Path("/proc").iterdir():
         if (

@@ -80,10 +80,9 @@ def listing(folder: Path) -> dict[str, bytes]:
     ("left", "told"), [(0, "written.json"), (100_000, "step-00000020"), (500_000, "step-00000020")]
 )
 def test_a_full_disk_is_named_and_what_was_whole_is_gone_on_from(
-    left: int, told: str, disk: Path, corpus: Path, tmp_path: Path
+    left: int, told: str, disk: Path, corpus: Path, trained_20: RunDir
 ) -> None:
     """Not even the configuration fits; not the weights; the weights, but not the optimizer."""
-    straight = train(tiny_config(corpus, tmp_path / "straight"))
     run = train(tiny_config(corpus, disk / "run", *SHORT))
     before = listing(run.checkpoints)
     filler = fill(disk, left)
@@ -91,7 +90,7 @@ def test_a_full_disk_is_named_and_what_was_whole_is_gone_on_from(
     assert listing(run.checkpoints) == before
     filler.unlink()
     assert nmt_train(*settings(corpus, run.path)).exit_code == 0
-    assert outcome(run) == outcome(straight)
+    assert outcome(run) == outcome(trained_20)
 
 
 def test_a_log_that_a_full_disk_has_no_room_for_is_named(disk: Path) -> None:
@@ -143,12 +142,6 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_gives_the_same_again(
     assert f"{damaged}: " in done.stderr
     assert "resuming after update 10" in done.stderr
     assert outcome(run) == outcome(trained_20)
-
-
-@pytest.fixture(scope="module")
-def trained_20(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
-    """Checkpoints after 10 and 20 updates."""
-    return train(tiny_config(corpus, tmp_path_factory.mktemp("trained") / "run"))
 
 
 def test_no_bit_of_meta_json_can_change_unnoticed(trained_20: RunDir, tmp_path: Path) -> None:

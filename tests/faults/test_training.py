@@ -4,6 +4,7 @@ That a gradient which is not finite changes nothing stands in tests/train/test_t
 """
 
 import resource
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from nmt.corpus.batching import Batch, Position, collate
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
+from nmt.train import health
 from nmt.train.distributed import World
 from nmt.train.loss import computed_logits
 from nmt.train.trainer import Trainer
@@ -43,9 +45,16 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [("1e30", 1, "5 gradients in a row, up to update"), ("30", 20, "the loss has diverged: ")],
 )
 def test_a_training_that_fails_names_its_last_good_checkpoint_and_goes_on_from_it(
-    rate: str, every: int, told: str, corpus: Path, tmp_path: Path
+    rate: str,
+    every: int,
+    told: str,
+    corpus: Path,
+    tmp_path: Path,
+    trained_20: RunDir,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = train(tiny_config(corpus, tmp_path / "run"))
+    monkeypatch.setattr(health, "_MOST_FAR", 30)  # updates: tests/train/test_health.py has all 300
+    run = RunDir(Path(shutil.copytree(trained_20.path, tmp_path / "run")))
     common = settings(
         corpus, run.path, f"train.save_every={every}", "train.validate_every=60", "train.average=0"
     )

@@ -1,21 +1,20 @@
 """Trainings to break: as processes of their own, and what they leave."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE
 from threading import Timer
 from typing import Any
 
 from conftest import TINY
+from loaded import Loaded
 
 from nmt import checkpoint
 from nmt.run_dir import RunDir
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-NMT = [sys.executable, "-m", "nmt"]
 
 
 def settings(corpus: Path, run: Path, *more: str) -> list[str]:
@@ -24,27 +23,19 @@ def settings(corpus: Path, run: Path, *more: str) -> list[str]:
 
 
 @contextmanager
-def training(
-    folder: Path, arguments: list[str], **environment: str
-) -> Iterator[subprocess.Popen[str]]:
+def training(folder: Path, arguments: list[str], **environment: str) -> Iterator[Loaded]:
     """`nmt train` at work, its stderr a pipe; it does not outlive the test."""
-    process = subprocess.Popen(
-        [*NMT, "train", *arguments],
-        cwd=folder,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=ENVIRONMENT | environment,
-    )
+    variables = ENVIRONMENT | environment
+    process = Loaded(["train", *arguments], cwd=folder, stderr=PIPE, text=True, env=variables)
     try:
         yield process
     finally:
         process.kill()
         process.wait()
-        assert process.stderr is not None
-        process.stderr.close()
+        process.close()
 
 
-def wait_for(process: subprocess.Popen[str], text: str) -> None:
+def wait_for(process: Loaded, text: str) -> None:
     """Read the process's stderr up to a line with this text."""
     assert process.stderr is not None
     told = ""
@@ -55,7 +46,7 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
     raise AssertionError(f"it ended without '{text}':\n{told}")
 
 
-def the_rest(process: subprocess.Popen[str]) -> str:
+def the_rest(process: Loaded) -> str:
     """What the process says until it ends; it is killed if it does not."""
     assert process.stderr is not None
     patience = Timer(100, process.kill)

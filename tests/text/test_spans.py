@@ -141,8 +141,8 @@ def test_filling_undoes_masking(pieces: list[str]) -> None:
 )
 def test_a_long_line_takes_time_in_proportion(unit: str) -> None:
     start = time.process_time()
-    find(unit * (200_000 // len(unit)))
-    assert time.process_time() - start < 10  # in the square of the length it would be minutes
+    find(unit * (100_000 // len(unit)))
+    assert time.process_time() - start < 5  # in the square of the length it would be minutes
 
 
 @given(st.text(max_size=60))

@@ -3,16 +3,17 @@
 import json
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 from typing import Any
 
 import pytest
 import torch
-from conftest import TINY
+from conftest import TINY, tiny_config, train
+from loaded import Loaded, Script, nmt
 from safetensors.torch import load_file
 from torch import distributed, nn
 
@@ -24,12 +25,25 @@ from nmt.train.distributed import World, world
 LOSS_TOLERANCE = 1e-5  # sums in another order
 
 
-def run(arguments: list[str], folder: Path) -> None:
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(
-        arguments, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def two_ranks(
+    arguments: list[str], folder: Path | None = None, main: Callable[[], object] = nmt
+) -> list[Loaded]:
+    """Two processes as torchrun starts them."""
+    common = {
+        "OMP_NUM_THREADS": "1",
+        "GLOO_SOCKET_IFNAME": "lo",
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(free_port()),
+    }
+    ranks = []
+    for rank in range(2):
+        variables = os.environ | common | {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+        process = Loaded(
+            arguments, cwd=folder, env=variables, stdout=PIPE, stderr=STDOUT, text=True, main=main
+        )
+        ranks.append(process)
+    return ranks
 
 
 def free_port() -> int:
@@ -51,25 +65,12 @@ pytestmark = pytest.mark.skipif(
 def test_two_ranks_equal_one_process_with_the_same_global_batch(
     corpus: Path, tmp_path: Path
 ) -> None:
-    settings = [
-        "train",
-        f"data.path={corpus}",
-        *TINY,
-        "train.log_every=1",
-        "train.updates=8",
-        "train.average=0",
-        "model.dropout=0.1",
-    ]
-    alone = [sys.executable, "-m", "nmt", *settings, "run_dir=alone", "train.accumulate=2"]
-    torchrun = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--nproc-per-node=2",
-        f"--master-port={free_port()}",
-    ]
-    run(alone, tmp_path)
-    run([*torchrun, "-m", "nmt", *settings, "run_dir=together"], tmp_path)
+    course = ["train.log_every=1", "train.updates=8", "train.average=0", "model.dropout=0.1"]
+    train(tiny_config(corpus, tmp_path / "alone", *course, "train.accumulate=2"))
+    settings = [f"data.path={corpus}", "run_dir=together", *TINY, *course]
+    for rank in two_ranks(["train", *settings], tmp_path):
+        told, _ = rank.communicate()
+        assert rank.returncode == 0, told
     assert losses(tmp_path / "together") == pytest.approx(
         losses(tmp_path / "alone"), rel=LOSS_TOLERANCE
     )
@@ -92,25 +93,8 @@ def test_two_ranks_equal_one_process_with_the_same_global_batch(
 
 def two_like_nccl(scene: str) -> list[str]:
     """What two processes say whose tensors travel without anyone waiting for them."""
-    script = Path(__file__).with_name("like_nccl.py")
-    environment = os.environ | {
-        "OMP_NUM_THREADS": "1",
-        "GLOO_SOCKET_IFNAME": "lo",
-        "WORLD_SIZE": "2",
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(free_port()),
-    }
-    ranks = []
-    for rank in range(2):
-        ranks.append(
-            subprocess.Popen(
-                [sys.executable, str(script), scene],
-                env=environment | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-        )
-    return [rank.communicate(timeout=60)[0] for rank in ranks]
+    script = Script(Path(__file__).with_name("like_nccl.py"))
+    return [rank.communicate()[0] for rank in two_ranks([scene], main=script)]
 
 
 def test_the_others_wait_for_rank_0_though_it_takes_longer_than_an_answer() -> None:

@@ -251,11 +251,11 @@ def test_in_bf16_a_tied_matrix_gets_the_gradients_of_all_its_uses() -> None:
 
 
 @every_variant
-def test_in_bf16_a_batch_a_thousand_times_gives_its_gradients_a_thousand_times(
+def test_in_bf16_a_batch_500_times_gives_its_gradients_500_times(
     variant: Variant,
 ) -> None:
-    """A sum of a thousand equal numbers stands still in bf16, which counts 254, 255, 256, 256 …"""
+    """A sum of 500 equal numbers stands still in bf16, which counts 254, 255, 256, 256 …"""
     model = a_model(**variant)
-    once, often = (gradients(model, a_batch(copies), torch.bfloat16) for copies in (1, 1000))
+    once, often = (gradients(model, a_batch(copies), torch.bfloat16) for copies in (1, 500))
     for name, gradient in often.items():
-        assert apart(gradient, 1000 * once[name]) < 0.02, name
+        assert apart(gradient, 500 * once[name]) < 0.02, name

@@ -1,5 +1,6 @@
 """Which checkpoint a training resumes from, and which it refuses."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,14 @@ from nmt.train.trainer import Trainer
 
 @pytest.mark.parametrize("damage", ["truncate", "flip", "remove", "pickle"])
 def test_a_damaged_last_checkpoint_is_named_and_the_one_before_is_taken(
-    damage: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    damage: str,
+    corpus: Path,
+    tmp_path: Path,
+    trained_20: RunDir,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     config = tiny_config(corpus, tmp_path / "run")
-    run = train(config)
+    run = RunDir(Path(shutil.copytree(trained_20.path, tmp_path / "run")))
     path = run.steps()[-1] / checkpoint.WEIGHTS
     spoil(path, damage)
     trainer = Trainer(config, run, CPU)

@@ -3,6 +3,8 @@
 import json
 import math
 import signal
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,14 +23,31 @@ from nmt.train.trainer import Trainer
 DROPOUT = ("model.dropout=0.1", "model.attention_dropout=0.1", "model.activation_dropout=0.1")
 
 
+@pytest.fixture(scope="module")
+def straight(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], RunDir]:
+    """A training with dropout in a precision that nothing stopped."""
+
+    @cache
+    def trained(precision: str) -> RunDir:
+        settings = (*DROPOUT, f"train.precision={precision}")
+        return train(tiny_config(corpus, tmp_path_factory.mktemp("straight") / "run", *settings))
+
+    return trained
+
+
 @pytest.mark.parametrize(
     ("update", "precision"), [(1, "fp32"), (7, "fp32"), (10, "fp32"), (13, "fp32"), (7, "bf16")]
 )
 def test_a_run_stopped_at_any_update_and_resumed_is_bit_identical_to_a_straight_one(
-    update: int, precision: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    update: int,
+    precision: str,
+    straight: Callable[[str], RunDir],
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    undisturbed = straight(precision)
     settings = (*DROPOUT, f"train.precision={precision}")
-    straight = train(tiny_config(corpus, tmp_path / "straight", *settings))
     config = tiny_config(corpus, tmp_path / "stopped", *settings)
     with monkeypatch.context() as patch:
         stop_at(update, patch)
@@ -37,17 +56,17 @@ def test_a_run_stopped_at_any_update_and_resumed_is_bit_identical_to_a_straight_
     assert stopped.value.exit_code == 143
     assert RunDir(tmp_path / "stopped").steps()[-1].name == checkpoint.step_name(update)
     resumed = train(config)
-    assert_bit_identical(weights_at(straight, 20), weights_at(resumed, 20))
+    assert_bit_identical(weights_at(undisturbed, 20), weights_at(resumed, 20))
     progress = [
         checkpoint.read_meta(run.checkpoints / checkpoint.step_name(20)).progress
-        for run in (straight, resumed)
+        for run in (undisturbed, resumed)
     ]
     for values in progress:
         values.pop("seconds")
     assert progress[0] == progress[1]
-    assert straight.best.read_text() == resumed.best.read_text()
+    assert undisturbed.best.read_text() == resumed.best.read_text()
     averages = [
-        (run.validation / "average-00000020.zh").read_bytes() for run in (straight, resumed)
+        (run.validation / "average-00000020.zh").read_bytes() for run in (undisturbed, resumed)
     ]
     assert averages[0] == averages[1]
 

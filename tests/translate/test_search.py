@@ -362,6 +362,7 @@ def test_samples_are_functions_of_their_random_numbers_and_honest() -> None:
 SRC_TOKENS, TGT_TOKENS = 11, 13
 
 
+@cache
 def random_model(seed: int, dtype: torch.dtype) -> Transformer:
     """Weights large enough that distributions differ, and an EOS that comes every few tokens."""
     torch.manual_seed(seed)
@@ -384,15 +385,19 @@ def random_model(seed: int, dtype: torch.dtype) -> Transformer:
     return model.to(dtype).eval()
 
 
-def without_cache(model: Transformer, source: list[int], forbidden: list[int]) -> Table:
-    """Decode the whole prefix anew for each token."""
+@cache
+@torch.inference_mode()
+def without_cache(model: Transformer, source: Prefix, prefix: Prefix) -> Tensor:
+    """The logits of the next token, the whole prefix decoded anew."""
+    return model(torch.tensor([[*source, EOS]]), torch.tensor([[BOS, *prefix]]))[0, -1].double()
+
+
+def table_of(model: Transformer, source: list[int], forbidden: list[int]) -> Table:
+    """The log-probabilities of all tokens that are not forbidden."""
 
     @cache
-    @torch.inference_mode()
     def log_probs(prefix: Prefix) -> list[float]:
-        logits = model(torch.tensor([[*source, EOS]]), torch.tensor([[BOS, *prefix]]))[
-            0, -1
-        ].double()
+        logits = without_cache(model, tuple(source), prefix).clone()
         logits[forbidden] = -math.inf
         return (logits - logits.exp().sum().log()).tolist()
 
@@ -426,7 +431,7 @@ def test_search_over_the_cache_equals_search_over_whole_prefixes(
         model = random_model(seed, dtype)
         found = model_search(model, forbid_unknown, options)
         for source, limit, hypotheses in zip(SOURCES, LIMITS, found, strict=True):
-            log_probs = without_cache(model, source, forbidden)
+            log_probs = table_of(model, source, forbidden)
             expected = beam_by_the_book(log_probs, limit, width, alpha=1.0, n_best=width)
             assert [hypothesis.ids for hypothesis in hypotheses] == expected
             assert_honest(hypotheses, log_probs, limit, alpha=1.0)

@@ -138,7 +138,8 @@ def test_the_gradients_are_the_slopes(rate: float, mask: Tensor | None) -> None:
         return attend(*qkv, mask)
 
     qkv = whole(parts(sources()))
-    assert torch.autograd.gradcheck(of_one_seed, qkv)
+    # Along directions drawn at random: entry by entry, the tests above compare the gradients with others'.
+    assert torch.autograd.gradcheck(of_one_seed, qkv, fast_mode=True)
 
 
 def test_a_second_derivative_is_refused() -> None:
