@@ -33,7 +33,7 @@ _NUMBER_ALONE = re.compile(
 _AFTER_SENTENCES = re.compile(r"(?<=[.!?:;…])[\"')]?\s+")
 # Opening marks and what closes them. Half-width brackets may be closed by full-width ones.
 _PAIRS = {"（": "）", "(": "）", "《": "》", "“": "”", "「": "」"}
-_CLOSES = frozenset(_PAIRS.values())
+_PAIRED = re.compile("[（(）《》“”「」]")
 _ENUMERATOR = re.compile(r"[\da-zA-Z]$")  # before a bracket that was not opened: 1） 你好
 _OPENING_QUOTE = re.compile(r'(?<![^\s(\[—–-])"(?=\S)')
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘]")  # of 'so', but also of 'em: it may be what opens
@@ -102,15 +102,14 @@ def _with_curly_quotes(english: str) -> str:
 
 def _first_unpaired(text: str) -> str | None:
     still_open: list[str] = []
-    for place, mark in enumerate(text.replace(")", "）")):
+    for match in _PAIRED.finditer(text.replace(")", "）")):
+        mark = match[0]
         if mark in _PAIRS:
             still_open.append(mark)
-        elif mark not in _CLOSES:
-            continue
         elif still_open:
             if _PAIRS[still_open.pop()] != mark:
                 return mark
-        elif not (mark == "）" and _ENUMERATOR.search(text[:place][-1:])):
+        elif not (mark == "）" and _ENUMERATOR.search(text[: match.start()][-1:])):
             return mark
     return still_open[-1] if still_open else None
 

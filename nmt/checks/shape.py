@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
 from nmt.text.scripts import HAN
@@ -36,12 +37,19 @@ def copied(source: str, translation: str) -> list[str]:
     if not words or not translation:
         return []
     if _HAS_HAN.search(translation):
-        unquoted = _QUOTED.sub("", translation)  # a title may stay as it is
-        kept = Counter(words) & Counter(_SMALL_WORD.findall(unquoted))
-        is_copy = kept.total() > 2 and 2 * kept.total() >= len(words)
+        is_copy = _is_half_kept(words, translation)
     else:
         is_copy = len(words) > 2 or translation == source
     return [_shortened(translation)] if is_copy else []
+
+
+def _is_half_kept(words: Sequence[str], translation: str) -> bool:
+    unquoted = _QUOTED.sub("", translation)  # a title may stay as it is
+    said = _SMALL_WORD.findall(unquoted)
+    if len(said) <= 2:  # names
+        return False
+    kept = Counter(words) & Counter(said)
+    return kept.total() > 2 and 2 * kept.total() >= len(words)
 
 
 @lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other

@@ -4,7 +4,7 @@ Counts of parts of a test set add up to those of all of it. Shapes: S systems.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
 Words = Sequence[str]
@@ -28,7 +28,7 @@ class WordCounts:
 
     def count(self, reference: Words, systems: Sequence[Words]) -> None:
         """Count a line: the words of its reference, and of each system [S]."""
-        wanted = _ngrams(reference)
+        wanted = Counter(_ngrams(reference))
         self.wanted.update(wanted)
         for said, words in zip(self.said, systems, strict=True):
             said.update(words)
@@ -66,13 +66,13 @@ def _hits(wanted: Counter[Ngram], systems: Sequence[Words]) -> dict[Ngram, list[
     """How often each system has the n-grams of a reference, if one has them at all: at most as often as that [S]."""
     hits: dict[Ngram, list[int]] = {}
     for system, said in enumerate(systems):
-        own = _ngrams(said)
-        for ngram in own.keys() & wanted.keys():
+        own = Counter(filter(wanted.__contains__, _ngrams(said)))
+        for ngram, count in own.items():
             counts = hits.setdefault(ngram, [0] * len(systems))
-            counts[system] = min(own[ngram], wanted[ngram])
+            counts[system] = min(count, wanted[ngram])
     return hits
 
 
-def _ngrams(words: Words) -> Counter[Ngram]:
+def _ngrams(words: Words) -> Iterator[Ngram]:
     triples = zip(words, words[1:], words[2:], strict=False)
-    return Counter(chain(zip(words, strict=True), pairwise(words), triples))
+    return chain(zip(words, strict=True), pairwise(words), triples)
