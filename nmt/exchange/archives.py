@@ -1,13 +1,23 @@
 """Zip archives of strangers: nothing in them unpacks to more than the archive is large."""
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from lzma import LZMAError
 from pathlib import Path
 
 from nmt.errors import ModelError
 
-_DAMAGED = (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError)
+_DAMAGED = (
+    zipfile.BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    zlib.error,  # of files that are stored, and said to be compressed
+    LZMAError,
+)
 
 
 @contextmanager

@@ -470,6 +470,20 @@ def test_an_archive_cannot_unpack_to_more_than_its_size(
     assert "says that it holds 10,000,000 bytes, more than its size" in refused(folder, tmp_path)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_stored_files_that_are_said_to_be_compressed_are_a_damaged_archive(
+    method: int, source: Path, tmp_path: Path
+) -> None:
+    (source / "model.safetensors").unlink()
+    weights = source / "pytorch_model.bin"
+    torch.save({"w": torch.zeros(5)}, weights)
+    content = bytearray(weights.read_bytes())
+    for entry in re.finditer(b"PK\x01\x02", bytes(content)):  # of the central directory
+        struct.pack_into("<H", content, entry.start() + 10, method)
+    weights.write_bytes(content)
+    assert "a damaged archive (" in refused(source, tmp_path)
+
+
 def test_one_tensor_under_a_thousand_names_is_not_a_large_model(
     source: Path, tmp_path: Path
 ) -> None:
