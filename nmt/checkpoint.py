@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 FORMAT = 1
-_FIX = "restore it from a copy, or take another checkpoint"
+RESTORE = "restore it from a copy, or take another checkpoint"
 
 Weights = dict[str, "Tensor"]  # by the names of the parameters
 
@@ -172,11 +172,11 @@ def _checked_origin(origin: Any) -> dict[str, Any]:
 
 
 def _read_sealed(path: Path) -> dict[str, Any]:
-    values = read_json(path, _FIX)
+    values = read_json(path, RESTORE)
     if not isinstance(values, dict):
         raise TypeError("no JSON object")
     if "seal" in values and values.pop("seal") != _seal(values):
-        raise ModelError(f"{path}: changed since it was written; {_FIX}")
+        raise ModelError(f"{path}: changed since it was written; {RESTORE}")
     return values
 
 
@@ -189,7 +189,7 @@ def _damaged(path: Path, error: Exception) -> ModelError:
         reason = str(error.strerror)
     if isinstance(error, KeyError):
         reason = f"no {error} in it"
-    return ModelError(f"{path}: missing or damaged ({reason}); {_FIX}")
+    return ModelError(f"{path}: missing or damaged ({reason}); {RESTORE}")
 
 
 def load_weights(folder: Path) -> Weights:
@@ -200,7 +200,7 @@ def load_weights(folder: Path) -> Weights:
     try:
         return safetensors.torch.load_file(path)
     except (OSError, safetensors.SafetensorError) as error:
-        raise ModelError(f"{path}: not whole safetensors ({error}); {_FIX}") from None
+        raise ModelError(f"{path}: not whole safetensors ({error}); {RESTORE}") from None
 
 
 def load(folder: Path) -> tuple[Meta, Weights]:
@@ -257,7 +257,7 @@ def _intact(path: Path) -> Path:
     except (OSError, KeyError, TypeError) as error:
         raise _damaged(path, error) from None
     if not intact:
-        raise ModelError(f"{path}: truncated or changed since it was written; {_FIX}")
+        raise ModelError(f"{path}: truncated or changed since it was written; {RESTORE}")
     return path
 
 

@@ -32,6 +32,7 @@ from nmt.evaluate.metrics import (
 from nmt.evaluate.resampling import (
     RESAMPLES,
     TRIALS,
+    Floats,
     Statistics,
     bootstrap_sums,
     kept_sums,
@@ -40,8 +41,6 @@ from nmt.evaluate.resampling import (
 
 Test = Literal["bootstrap", "randomisation"]
 _PLACES = 7  # of sums that are not whole; what summing in another order changes lies far below
-
-Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 
 @dataclass(frozen=True)

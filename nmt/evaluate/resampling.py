@@ -5,6 +5,7 @@ and the same for all systems.
 """
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from nmt.errors import ConfigError
 
 Statistics = np.ndarray[Any, np.dtype[np.float64]]
+Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 RESAMPLES = 1000  # as many as `sacrebleu --confidence` and `--paired-bs` draw
 TRIALS = 10_000  # as many as `sacrebleu --paired-ar` draws
@@ -47,7 +50,7 @@ def bootstrap_sums(statistics: Statistics, trials: int = RESAMPLES) -> Statistic
     return _by_system(sums, systems)
 
 
-def _times_drawn(drawn: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _times_drawn(drawn: Ints) -> Ints:
     """How often each line was drawn: line numbers [R, N] → [R, N]."""
     trials, lines = drawn.shape
     places = drawn + lines * np.arange(trials)[:, None]
@@ -75,7 +78,7 @@ def kept_sums(statistics: Statistics, trials: int = TRIALS) -> Statistics:
 _EXACT = 2**24  # up to which a float32 holds each whole number
 
 
-def _by_line(statistics: Statistics) -> np.ndarray[Any, np.dtype[np.floating[Any]]]:
+def _by_line(statistics: Statistics) -> Floats:
     """Statistics as a matrix [S, N, C] → [N, S * C], in float32 where no sum of drawn lines can need more."""
     systems, lines, columns = statistics.shape
     by_line = statistics.transpose(1, 0, 2).reshape(lines, systems * columns)
@@ -84,7 +87,7 @@ def _by_line(statistics: Statistics) -> np.ndarray[Any, np.dtype[np.floating[Any
     return by_line.astype(np.float32) if is_whole else by_line
 
 
-def _by_system(sums: list[np.ndarray[Any, np.dtype[np.floating[Any]]]], systems: int) -> Statistics:
+def _by_system(sums: Sequence[Floats], systems: int) -> Statistics:
     """Sums in blocks of trials, [R, S * C] in all → [S, R, C]."""
     whole = np.concatenate(sums).astype(np.float64)
     return whole.reshape(len(whole), systems, -1).transpose(1, 0, 2)

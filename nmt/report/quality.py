@@ -11,7 +11,8 @@ import numpy as np
 
 from nmt.checks.faults import KINDS
 from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
-from nmt.evaluate.measurement import Floats, Measurement, Score
+from nmt.evaluate.measurement import Measurement, Score
+from nmt.evaluate.resampling import Floats
 from nmt.report.buckets import Bucketed, by_frequency, by_length, by_ratio
 from nmt.report.lines import LineFacts, Seen, TestSet
 from nmt.report.ngrams import Advantage, advantages

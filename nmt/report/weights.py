@@ -4,6 +4,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
+from nmt.checkpoint import RESTORE
 from nmt.errors import ModelError
 from nmt.files import unreadable
 from nmt.run_dir import WEIGHTS
@@ -36,7 +37,6 @@ def parameters_by_part(checkpoint: Path) -> dict[str, int]:
         raise ModelError(unreadable(path, error)) from None
     except (OSError, SafetensorError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        fix = "restore it from a copy, or take another checkpoint"
-        raise ModelError(f"{path}: not whole safetensors ({reason}); {fix}") from None
+        raise ModelError(f"{path}: not whole safetensors ({reason}); {RESTORE}") from None
     order = list(dict.fromkeys([*_PARTS.values(), "other"]))
     return {part: sizes[part] for part in order if part in sizes}

@@ -20,10 +20,8 @@ class WordCounts:
     def __init__(self, systems: int) -> None:
         self.said: list[Counter[str]] = [Counter() for _ in range(systems)]  # [S]
         self.wanted: Counter[Ngram] = Counter()  # of the references
-        # Most are right in all systems or in none: one number for those saves much time.
-        self._agreed: Counter[Ngram] = (
-            Counter()
-        )  # in lines in which all systems have it equally often
+        # In most lines all systems have an n-gram equally often: there one number stands for all.
+        self._agreed: Counter[Ngram] = Counter()
         self.differing: dict[Ngram, list[int]] = {}  # in the other lines [S]
 
     def count(self, reference: Words, systems: Sequence[Words]) -> None:
