@@ -250,7 +250,7 @@ class TrainConfig(Section):
     max_minutes: AboveZero | None = None
     batch_tokens: Positive = 4096
     accumulate: Positive = 1
-    optimizer: Literal["adamw", "adam"] = "adamw"
+    optimizer: Literal["adamw", "adam", "muon"] = "adamw"
     betas: tuple[Rate, Rate] = (0.9, 0.98)
     weight_decay: NonNegative = 0.0
     schedule: Literal["noam", "inverse_sqrt", "cosine", "constant", "wsd"] = "inverse_sqrt"

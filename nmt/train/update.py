@@ -19,11 +19,13 @@ from torch import Tensor, nn
 
 from nmt.config.schema import TrainConfig
 from nmt.corpus.batching import Batch
+from nmt.errors import ModelError
 from nmt.model.device import Precision, dtype_of, if_it_fits, within_memory
 from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.train.distributed import World
 from nmt.train.loss import computed_logits, cross_entropy
+from nmt.train.optimizers import make_optimizers, steps_are_fused
 from nmt.train.splitting import Splitter
 
 
@@ -95,30 +97,10 @@ def seed_update(seed: int, update: int, number: int) -> None:
     torch.manual_seed(int.from_bytes(digest) >> 1)
 
 
-def make_optimizer(config: TrainConfig, model: nn.Module) -> torch.optim.Optimizer:
-    """Adam or AdamW. Only matrices decay; biases and norms do not."""
-    trained = [p for p in model.parameters() if p.requires_grad]
-    matrices = [p for p in trained if p.dim() > 1]
-    vectors = [p for p in trained if p.dim() <= 1]
-    groups = []
-    if matrices:
-        groups.append({"params": matrices, "weight_decay": config.weight_decay})
-    if vectors:
-        groups.append({"params": vectors, "weight_decay": 0.0})
-    kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
-    fused = _steps_are_fused(trained[0].device)
-    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
-
-
-def _steps_are_fused(device: torch.device) -> bool:
-    """Whether torch has optimizers that do all in one call; on MPS they ignore `found_inf`."""
-    return device.type != "mps"
-
-
 class Updater:
     """Applies updates to a model.
 
-    Its state is that of the optimizer and that of fp16's loss scaler.
+    Its state is that of the optimizers and that of fp16's loss scaler.
     """
 
     def __init__(
@@ -132,7 +114,8 @@ class Updater:
         self._compiles = config.compile == "auto" and world.device.type == "cuda"
         if self._compiles:
             self.working.compile()
-        self.optimizer = make_optimizer(config, model)
+        of_muon = torch.bfloat16 if precision == "bf16" else torch.float32
+        self.optimizers = make_optimizers(config, model, of_muon)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=precision == "fp16")
         self.splitter = Splitter()
         self._warnings: list[str] = []
@@ -153,7 +136,8 @@ class Updater:
         loss = self._backward_within_memory(update, batches, total_tokens)
         # Sum before unscaling: what is infinite on one rank is then infinite on all.
         loss = self.world.sum_gradients(self.model, loss)
-        self.scaler.unscale_(self.optimizer)
+        for optimizer in self.optimizers:
+            self.scaler.unscale_(optimizer)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
         self._step(update, torch.isfinite(norm) & torch.isfinite(loss))
         return Started(loss, norm, total_tokens, self._warnings)
@@ -221,20 +205,22 @@ class Updater:
 
     def _step(self, update: int, is_finite: Tensor) -> None:
         rate = learning_rate(self.config, self.model.config.d_model, update)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
         with within_memory("the optimizer's state", "take a smaller model"):
-            if self.scaler.is_enabled():
-                self.scaler.step(self.optimizer)
-            elif not _steps_are_fused(is_finite.device):
-                if is_finite:  # this waits for the device
-                    self.optimizer.step()
-            else:
-                # As the scaler does: torch's fused optimizers change nothing where `found_inf` is 1.
-                self.optimizer.found_inf = (~is_finite).float()  # type: ignore[attr-defined]
-                self.optimizer.step()
+            for optimizer in self.optimizers:
+                for group in optimizer.param_groups:
+                    group["lr"] = rate
+                self._step_one(optimizer, is_finite)
         self.scaler.update()
-        self.optimizer.zero_grad(set_to_none=True)
+
+    def _step_one(self, optimizer: torch.optim.Optimizer, is_finite: Tensor) -> None:
+        """Apply the gradients if they are all finite; only where the optimizer cannot tell, wait for the device."""
+        if steps_are_fused(is_finite.device):
+            # As the scaler does: such optimizers change nothing where `found_inf` is 1.
+            optimizer.found_inf = (~is_finite).float()  # type: ignore[attr-defined]
+            optimizer.step()
+        elif is_finite:
+            optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
 
     @property
     def is_settling(self) -> bool:
@@ -244,16 +230,31 @@ class Updater:
     def state(self) -> dict[str, object]:
         """What resuming needs."""
         return {
-            "optimizer": self.optimizer.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "scaler": self.scaler.state_dict(),
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Continue from the state that `state()` gave.
 
-        How much fits in memory is found out anew: it may be another machine.
+        How much fits in memory is found out anew: it may be another machine. Raises ModelError if
+        other optimizers gave it.
         """
+        states = _states(state)
+        if len(states) != len(self.optimizers):
+            raise ModelError(
+                f"the checkpoint was not trained with train.optimizer={self.config.optimizer}; "
+                "set it as it was, or train with --overwrite"
+            )
         with within_memory("the optimizer's state", "take a smaller model"):
-            self.optimizer.load_state_dict(state["optimizer"])
+            for optimizer, its_state in zip(self.optimizers, states, strict=True):
+                optimizer.load_state_dict(its_state)
         if self.scaler.is_enabled() and state["scaler"]:
             self.scaler.load_state_dict(state["scaler"])
+
+
+def _states(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """The state of each optimizer; older checkpoints have that of the only one."""
+    if "optimizer" in state:
+        return [state["optimizer"]]
+    return list(state["optimizers"])

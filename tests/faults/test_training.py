@@ -98,7 +98,7 @@ def gradients(
     """The loss and the gradients of an update."""
     seen: dict[str, torch.Tensor] = {}
     named = list(trainer.model.named_parameters())
-    handle = trainer.updater.optimizer.register_step_pre_hook(
+    handle = trainer.updater.optimizers[0].register_step_pre_hook(
         lambda *_: seen.update({name: p.grad.clone() for name, p in named if p.grad is not None})
     )
     loss = trainer.updater.apply(1, batches, tokens).loss

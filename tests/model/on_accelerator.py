@@ -110,7 +110,9 @@ def test_an_update_stays_on_the_device_and_waits_for_nothing(
     updates(gpu, a_model(gpu, **variant), precision, [a_batch(gpu)])
 
 
-@pytest.mark.parametrize("settings", [{"optimizer": "adam"}, {"clip_norm": 0}])
+@pytest.mark.parametrize(
+    "settings", [{"optimizer": "adam"}, {"optimizer": "muon"}, {"clip_norm": 0}]
+)
 def test_so_it_is_with_other_settings_and_once_the_optimizer_has_a_state(
     gpu: torch.device, settings: dict[str, object]
 ) -> None:

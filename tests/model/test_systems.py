@@ -18,7 +18,8 @@ from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
 from nmt.text.vocab import Vocab
 from nmt.train.loss import cross_entropy, logits_of
-from nmt.train.update import learning_rate, make_optimizer
+from nmt.train.optimizers import make_optimizers
+from nmt.train.update import learning_rate
 from nmt.translate.search import sample
 
 PAPER = Path(__file__).parents[2] / "configs" / "vaswani2017.yaml"
@@ -157,7 +158,7 @@ def test_the_papers_learning_rate_is_its_formula(update: int) -> None:
 
 def test_the_papers_optimizer_is_adam_with_its_constants() -> None:
     train = load_config(PAPER).train
-    optimizer = make_optimizer(train, nn.Linear(2, 2))
+    optimizer = make_optimizers(train, nn.Linear(2, 2))[0]
     assert type(optimizer) is torch.optim.Adam
     assert {(*group["betas"], group["eps"]) for group in optimizer.param_groups} == {
         (0.9, 0.98, 1e-9)
@@ -275,7 +276,7 @@ def test_adamw_decays_matrices_and_nothing_else(tmp_path: Path) -> None:
     config = load(COMPONENTS, tmp_path, *SMALL, "train.weight_decay=0.1", "train.optimizer=adamw")
     model = build(config.model)
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    optimizer = make_optimizer(config.train, model)
+    optimizer = make_optimizers(config.train, model)[0]
     for group in optimizer.param_groups:
         group["lr"] = 0.5
     for parameter in model.parameters():
@@ -354,7 +355,7 @@ def test_embeddings_start_from_vectors_and_are_frozen_or_trained(
     table, other = model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight
     assert (table[4] == 0.25).all()
     before, before_other = table.detach().clone(), other.detach().clone()
-    optimizer = make_optimizer(config.train, model)
+    optimizer = make_optimizers(config.train, model)[0]
     for group in optimizer.param_groups:
         group["lr"] = 0.01
     batch = collate([[4, 5]], [[5, 4]])

@@ -110,3 +110,12 @@ def test_only_a_training_with_a_best_checkpoint_becomes_the_latest(
     assert read_latest() == Path("one")
     assert CliRunner().invoke(app, [*settings, "run_dir=two"]).exit_code == 0
     assert read_latest() == Path("two")
+
+
+def test_a_checkpoint_of_another_optimizer_is_refused_with_the_setting(
+    corpus: Path, tmp_path: Path, trained_20: RunDir
+) -> None:
+    run = RunDir(Path(shutil.copytree(trained_20.path, tmp_path / "run")))
+    config = tiny_config(corpus, run.path, "train.optimizer=muon")
+    with pytest.raises(ModelError, match="not trained with train.optimizer=muon; set it as it was"):
+        Trainer(config, run, CPU)

@@ -25,30 +25,34 @@ DROPOUT = ("model.dropout=0.1", "model.attention_dropout=0.1", "model.activation
 
 @pytest.fixture(scope="module")
 def straight(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], RunDir]:
-    """A training with dropout in a precision that nothing stopped."""
+    """A training with dropout and another setting that nothing stopped."""
 
     @cache
-    def trained(precision: str) -> RunDir:
-        settings = (*DROPOUT, f"train.precision={precision}")
-        return train(tiny_config(corpus, tmp_path_factory.mktemp("straight") / "run", *settings))
+    def trained(setting: str) -> RunDir:
+        folder = tmp_path_factory.mktemp("straight") / "run"
+        return train(tiny_config(corpus, folder, *DROPOUT, setting))
 
     return trained
 
 
 @pytest.mark.parametrize(
-    ("update", "precision"), [(1, "fp32"), (7, "fp32"), (10, "fp32"), (13, "fp32"), (7, "bf16")]
+    ("update", "setting"),
+    [
+        *((update, "train.precision=fp32") for update in (1, 7, 10, 13)),
+        (7, "train.precision=bf16"),
+        (7, "train.optimizer=muon"),
+    ],
 )
 def test_a_run_stopped_at_any_update_and_resumed_is_bit_identical_to_a_straight_one(
     update: int,
-    precision: str,
+    setting: str,
     straight: Callable[[str], RunDir],
     corpus: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    undisturbed = straight(precision)
-    settings = (*DROPOUT, f"train.precision={precision}")
-    config = tiny_config(corpus, tmp_path / "stopped", *settings)
+    undisturbed = straight(setting)
+    config = tiny_config(corpus, tmp_path / "stopped", *DROPOUT, setting)
     with monkeypatch.context() as patch:
         stop_at(update, patch)
         with pytest.raises(Interrupted) as stopped:
@@ -102,9 +106,9 @@ def test_accumulating_two_halves_equals_one_batch(corpus: Path, tmp_path: Path) 
     loss = summed(other, batches[0]) + summed(other, batches[1])
     (loss / tokens).backward()
     torch.nn.utils.clip_grad_norm_(other.model.parameters(), config.train.clip_norm)
-    for group in other.updater.optimizer.param_groups:
+    for group in other.updater.optimizers[0].param_groups:
         group["lr"] = config.train.peak_lr / config.train.warmup
-    other.updater.optimizer.step()
+    other.updater.optimizers[0].step()
     for name, parameter in checkpoint.parameters_of(other.model).items():
         torch.testing.assert_close(parameter, accumulated[name], rtol=1e-4, atol=1e-6)
 

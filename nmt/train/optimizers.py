@@ -1,0 +1,132 @@
+"""What turns gradients into changes of the parameters: Adam, AdamW, or Muon with AdamW.
+
+Shapes: k matrices of one shape [o,i], stacked as [k,o,i].
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config.schema import TrainConfig
+from nmt.model.transformer import Linear, Transformer
+
+_MOMENTUM = 0.95
+# a, b, c of five steps x ← a·x + b·(x xᵀ)x + c·(x xᵀ)²x, after Jordan et al. (2024).
+_STEPS = 5
+_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+# The root mean square of an update of AdamW, about; so one learning rate suits both (Liu et al., 2025, §2.2).
+_SIZE = 0.2
+
+
+def make_optimizers(
+    config: TrainConfig, model: nn.Module, dtype: torch.dtype = torch.float32
+) -> list[torch.optim.Optimizer]:
+    """The optimizers of a model's trained parameters: with muon a second one, for the matrices of its layers.
+
+    Only matrices decay; biases and norms do not. `dtype` is that of Muon's products.
+    """
+    layers = list(_layers(model)) if config.optimizer == "muon" else []
+    in_layers = {id(layer.weight) for layer in layers}
+    rest = [p for p in model.parameters() if p.requires_grad and id(p) not in in_layers]
+    optimizers = [_adam(config, rest)] if rest else []
+    if layers:
+        optimizers.append(Muon(layers, config.weight_decay, dtype))
+    return optimizers
+
+
+def _layers(model: nn.Module) -> Iterator[Linear]:
+    """What maps states to states in the layers: neither embeddings nor the output."""
+    outer = {id(model.output)} if isinstance(model, Transformer) else set()
+    for module in model.modules():
+        if isinstance(module, Linear) and id(module) not in outer and module.weight.requires_grad:
+            yield module
+
+
+def _adam(config: TrainConfig, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    matrices = [p for p in parameters if p.dim() > 1]
+    vectors = [p for p in parameters if p.dim() <= 1]
+    groups = []
+    if matrices:
+        groups.append({"params": matrices, "weight_decay": config.weight_decay})
+    if vectors:
+        groups.append({"params": vectors, "weight_decay": 0.0})
+    kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.AdamW
+    fused = steps_are_fused(parameters[0].device)
+    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
+
+
+def steps_are_fused(device: torch.device) -> bool:
+    """Whether torch has optimizers that do all in one call; on MPS they ignore `found_inf`."""
+    return device.type != "mps"
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum whose matrices are made orthogonal before they are applied.
+
+    Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/. torch.optim.Muon computes in bfloat16 alone,
+    which takes a CPU without bfloat16 many times as long, and it applies gradients that are not finite. This one
+    changes nothing where `found_inf` is 1, as torch's fused optimizers do. A layer that holds several matrices, such
+    as those of queries, keys and values, is taken apart.
+    """
+
+    found_inf: Tensor
+
+    def __init__(self, layers: list[Linear], weight_decay: float, dtype: torch.dtype) -> None:
+        groups: dict[Any, dict[str, Any]] = {}
+        for layer in layers:
+            key = (tuple(layer.weight.shape), layer.stacked)
+            group = groups.setdefault(key, {"params": [], "stacked": layer.stacked})
+            group["params"].append(layer.weight)
+        super().__init__(groups.values(), {"lr": 0.0, "weight_decay": weight_decay})
+        self.dtype = dtype
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """Apply the gradients."""
+        for group in self.param_groups:
+            parameters = [p for p in group["params"] if p.grad is not None]
+            if parameters:
+                self._step_alike(group, parameters)
+
+    def _step_alike(self, group: dict[str, Any], parameters: list[nn.Parameter]) -> None:
+        """Apply the gradients of parameters of the same shape."""
+        is_finite = self.found_inf == 0
+        matrices = torch.cat([self._direction(p, group["stacked"], is_finite) for p in parameters])
+        updates = orthogonal(matrices.to(self.dtype)).to(matrices.dtype)  # [k,o,i]
+        size = _SIZE * max(updates.shape[1:]) ** 0.5
+        kept = 1 - group["lr"] * group["weight_decay"]
+        for parameter, update in zip(parameters, updates.split(group["stacked"]), strict=True):
+            changed = (parameter * kept).sub_(
+                update.reshape_as(parameter), alpha=group["lr"] * size
+            )
+            parameter.copy_(torch.where(is_finite, changed, parameter))
+
+    def _direction(self, parameter: nn.Parameter, stacked: int, is_finite: Tensor) -> Tensor:
+        """Move the momentum towards the gradient, and give where Nesterov's would go next [stacked,o,i]."""
+        state = self.state[parameter]
+        if not state:
+            state["momentum"] = torch.zeros_like(parameter)
+        momentum: Tensor = state["momentum"]
+        assert parameter.grad is not None  # noqa: S101 - the caller has looked
+        gradient = torch.where(is_finite, parameter.grad, momentum)
+        momentum.lerp_(gradient, 1 - _MOMENTUM)
+        return gradient.lerp(momentum, _MOMENTUM).unflatten(0, (stacked, -1))
+
+
+def orthogonal(matrices: Tensor) -> Tensor:
+    """Matrices [k,o,i] with the same singular vectors, and singular values of about 1.
+
+    They end between 0.7 and 1.2, which serves as well as exactly 1 and is fast: the iteration is Newton's and
+    Schulz's, with coefficients that grow small values fast.
+    """
+    is_tall = matrices.shape[1] > matrices.shape[2]
+    x = matrices.mT if is_tall else matrices
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    a, b, c = _COEFFICIENTS
+    for _ in range(_STEPS):
+        squares = x @ x.mT
+        polynomial = torch.baddbmm(squares, squares, squares, beta=b, alpha=c)
+        x = torch.baddbmm(x, polynomial, x, beta=a)
+    return x.mT if is_tall else x
