@@ -117,5 +117,5 @@ def test_a_checkpoint_of_another_optimizer_is_refused_with_the_setting(
 ) -> None:
     run = RunDir(Path(shutil.copytree(trained_20.path, tmp_path / "run")))
     config = tiny_config(corpus, run.path, "train.optimizer=muon")
-    with pytest.raises(ModelError, match="not trained with train.optimizer=muon; set it as it was"):
+    with pytest.raises(ModelError, match="set it as it was"):
         Trainer(config, run, CPU)
