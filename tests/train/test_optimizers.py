@@ -81,7 +81,7 @@ def test_frozen_layers_have_no_optimizer() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 12, 12), (2, 8, 40), (2, 40, 8)])
-def test_orthogonal_keeps_the_singular_vectors_and_makes_all_values_about_one(
+def test_orthogonal_keeps_the_singular_vectors_and_brings_all_values_near_one(
     shape: tuple[int, int, int],
 ) -> None:
     matrices = torch.randn(shape, generator=torch.Generator().manual_seed(1))
@@ -89,16 +89,21 @@ def test_orthogonal_keeps_the_singular_vectors_and_makes_all_values_about_one(
     values = u.mT @ orthogonal(matrices) @ vt.mT
     diagonal = values.diagonal(dim1=1, dim2=2)
     torch.testing.assert_close(values, torch.diag_embed(diagonal), atol=1e-4, rtol=0)
-    assert diagonal.min() > 0.6
-    assert diagonal.max() < 1.3
+    assert diagonal.min() > 0.43
+    assert diagonal.max() < 1.57
 
 
-def test_muon_takes_the_steps_of_torchs_own() -> None:
-    """torch's computes in bfloat16, so about. Its rate is adjusted as here to that of AdamW."""
+def test_muon_with_torchs_coefficients_takes_the_steps_of_torchs_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """torch's computes in bfloat16, so about. Its rate is adjusted to AdamW's, as ours."""
+    monkeypatch.setattr("nmt.train.optimizers._STEPS", [(3.4445, -4.775, 2.0315)] * 5)
+    monkeypatch.setattr("nmt.train.optimizers._MARGIN", 1.0)
     torch.manual_seed(0)
     layer = Linear(24, 10, bias=False)
     nn.init.normal_(layer.weight)
-    twin = nn.Parameter(layer.weight.detach().clone())
+    begun = layer.weight.detach().clone()
+    twin = nn.Parameter(begun.clone())
     torchs = torch.optim.Muon(
         [twin], lr=0.1, weight_decay=0.1, momentum=0.95, adjust_lr_fn="match_rms_adamw"
     )
@@ -106,11 +111,9 @@ def test_muon_takes_the_steps_of_torchs_own() -> None:
     for _ in range(3):
         layer.weight.grad = torch.randn(10, 24)
         twin.grad = layer.weight.grad.clone()
-        before = twin.detach().clone()
         step(ours)
         torchs.step()
-    change = (layer.weight - before).norm()
-    assert (layer.weight - twin).norm() < 0.03 * change
+    assert (layer.weight - twin).norm() < 0.02 * (twin - begun).norm()
 
 
 def test_muon_takes_each_matrix_of_a_stack_by_itself() -> None:
