@@ -12,10 +12,10 @@ from nmt.errors import ConfigError, print_nothing
 from nmt.exchange.quantization import QUANTIZATIONS, Quantization
 
 Target = Annotated[
-    Literal["ct2", "hf", "argos"],
+    Literal["nmt", "ct2", "hf", "argos"],
     typer.Argument(
-        metavar="ct2|hf|argos",
-        help="CTranslate2, Hugging Face transformers, or Argos Translate and LibreTranslate.",
+        metavar="nmt|ct2|hf|argos",
+        help="nmt elsewhere, CTranslate2, Hugging Face transformers, or Argos Translate and LibreTranslate.",
         hidden=True,  # Command shows it, without its type
     ),
 ]
@@ -33,7 +33,7 @@ Quantize = Annotated[
     typer.Option(
         metavar="TYPE",
         help=f"ct2 and argos: {', '.join(QUANTIZATIONS[:-1])} or {QUANTIZATIONS[-1]}; "
-        "default: float32, for argos int8.",
+        "default: float32, for argos int8. nmt: bfloat16 (default), float16 or float32.",
     ),
 ]
 Overwrite = Annotated[
@@ -51,7 +51,7 @@ def export(
     overwrite: Overwrite = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a trained model for another program."""
+    """Write a trained model for another program, or for nmt on another machine."""
     if target == "hf" and quantize is not None:
         fix = "transformers itself loads the model in other types, by dtype="
         raise ConfigError(f"command line: --quantize is for ct2 and argos; {fix}")
@@ -59,7 +59,10 @@ def export(
 
     from nmt.exchange.export_folder import refuse_taken, size_of
     from nmt.exchange.exports import TARGETS, export_run
+    from nmt.exchange.run_folder import refuse_quantization
 
+    if target == "nmt":
+        refuse_quantization(quantize)
     refuse_taken(folder, overwrite)
     tell = print_nothing if quiet else say
     export_run(TARGETS[target], settings, run, folder, quantize, overwrite, warn, tell)

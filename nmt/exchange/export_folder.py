@@ -3,7 +3,7 @@
 `export.json` in it says what it holds and where that comes from, and has the SHA-256 of every other file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,7 @@ def export_folder(folder: Path, overwrite: bool, contents: dict[str, Any]) -> It
     with replacing(folder) as part:
         part.mkdir()
         yield part
-        hashes = {path.name: checksum(path) for path in sorted(part.iterdir())}
-        write_json(part / _RECORD, {"nmt": __version__, **contents, "sha256": hashes})
+        write_json(part / _RECORD, {"nmt": __version__, **contents, "sha256": _hashes(part)})
         refuse_taken(folder, overwrite)  # something may have appeared there meanwhile
 
 
@@ -49,16 +48,34 @@ def _is_own(folder: Path) -> bool:
     """Whether a folder holds, byte for byte, the files that nmt exported, and nothing beside them."""
     if folder.is_symlink() or not folder.is_dir():
         return False
-    inside = list(folder.iterdir())
-    if not all(path.is_file() and not path.is_symlink() for path in inside):
-        return False  # we write no folders; a pipe would never end
+    if any(path.is_symlink() or not (path.is_file() or path.is_dir()) for path in _inside(folder)):
+        return False  # a pipe would never end
     try:
         hashes = read_json(folder / _RECORD)["sha256"]
     except (OSError, ModelError, KeyError, TypeError):
         return False
-    return bool(hashes == {path.name: checksum(path) for path in inside if path.name != _RECORD})
+    return bool(hashes == _hashes(folder)) and _folders(folder) == _folders_of(hashes)
+
+
+def _inside(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*"))
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file in a folder but its record, by its path there."""
+    files = [path for path in _inside(folder) if path.is_file() and path != folder / _RECORD]
+    return {path.relative_to(folder).as_posix(): checksum(path) for path in files}
+
+
+def _folders(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in _inside(folder) if path.is_dir()}
+
+
+def _folders_of(files: Iterable[str]) -> set[str]:
+    """The folders that these files lie in."""
+    return {above.as_posix() for file in files for above in Path(file).parents} - {"."}
 
 
 def size_of(folder: Path) -> int:
     """The bytes of all files in a folder."""
-    return sum(path.stat().st_size for path in folder.iterdir())
+    return sum(path.stat().st_size for path in _inside(folder) if path.is_file())

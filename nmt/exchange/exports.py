@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nmt.config.schema import Config
 from nmt.errors import Say
-from nmt.exchange import argos, ctranslate2_folder, hugging_face_folder
+from nmt.exchange import argos, ctranslate2_folder, hugging_face_folder, run_folder
 from nmt.exchange.export_folder import export_folder
 from nmt.exchange.quantization import Quantization
 from nmt.exchange.trained import Trained, load_trained
@@ -24,6 +24,12 @@ class Target:
 
 
 TARGETS = {
+    "nmt": Target(
+        run_folder.refuse,
+        run_folder.write,
+        "bfloat16",
+        "nmt translate --model takes it, here and elsewhere",
+    ),
     "ct2": Target(
         ctranslate2_folder.refuse,
         ctranslate2_folder.write,

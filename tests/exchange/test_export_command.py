@@ -285,7 +285,7 @@ def test_mistakes_on_the_command_line_are_named(run: RunDir, tmp_path: Path) -> 
     assert refusal("hf", out, "-m", run.path, "--quantize", "int8")[0] == 2
     code, line = refusal("ct2", out, "-m", run.path, "--quantize", "int4")
     assert (code, "'int4' is not one of 'int8', " in line) == (2, True)
-    assert refusal("onnx", out)[1].startswith("nmt: command line: ct2|hf|argos: 'onnx' is not")
+    assert refusal("onnx", out)[1].startswith("nmt: command line: nmt|ct2|hf|argos: 'onnx' is not")
     assert refusal("ct2")[1].startswith("nmt: command line: DIR: missing; see ")
     assert refusal("ct2", out, "-m", tmp_path / "nowhere")[0] == 5
 
@@ -353,7 +353,7 @@ def test_the_page_of_help_is_whole_and_plain(monkeypatch: pytest.MonkeyPatch) ->
     help_page = export("--help").output
     assert all(len(line) <= 80 for line in help_page.splitlines())
     assert not re.search(r"<\w+|None", help_page)
-    assert re.search(r"^  ct2\|hf\|argos  ", help_page, re.MULTILINE)
+    assert re.search(r"^  nmt\|ct2\|hf\|argos  ", help_page, re.MULTILINE)
 
 
 def test_reading_an_export_loads_no_torch() -> None:
