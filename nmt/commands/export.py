@@ -51,7 +51,7 @@ def export(
     overwrite: Overwrite = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a trained model for another program, or for nmt on another machine."""
+    """Write a trained model for another program or machine."""
     if target == "hf" and quantize is not None:
         fix = "transformers itself loads the model in other types, by dtype="
         raise ConfigError(f"command line: --quantize is for ct2 and argos; {fix}")
