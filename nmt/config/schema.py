@@ -216,7 +216,7 @@ class ModelConfig(Section):
     output_bias: bool = False
     tie_embeddings: Literal["none", "target", "all"] = "target"
     scale: Literal["embedding", "output", "none"] = "embedding"
-    init: Literal["xavier", "normal"] = "xavier"
+    init: Literal["xavier", "normal", "lexical"] = "xavier"
     max_length: Width = 256
     src_vectors: FilePath | None = None
     tgt_vectors: FilePath | None = None

@@ -16,7 +16,7 @@ def initialise(model: Transformer) -> None:
 
     xavier: matrices as in Glorot and Bengio (2010), embeddings and learned positions from
     N(0, 1 / d_model). normal: all of them from N(0, 0.02²). Biases start at 0. Norms are built with
-    their start, weights of 1 and biases of 0.
+    their start, weights of 1 and biases of 0. lexical begins as xavier; `lexical.py` has the rest.
     """
     draw_matrix: Draw
     draw_vectors: Draw

@@ -9,9 +9,12 @@ import torch
 
 from nmt import checkpoint
 from nmt.config.schema import Config
+from nmt.corpus.store import ParallelCorpus
+from nmt.corpus.word_pairs import word_pairs
 from nmt.errors import Interrupted, UserError
 from nmt.model.device import resolve_precision, within_memory
 from nmt.model.initialise import initialise
+from nmt.model.lexical import put_word_pairs
 from nmt.model.transformer import Transformer
 from nmt.model.vectors import put_vectors
 from nmt.run_dir import RunDir
@@ -44,7 +47,7 @@ class Trainer:
         self.tgt = load_side(config, run, "tgt")
         fingerprints = (self.src.fingerprint(), self.tgt.fingerprint())
         start = load_start(config, run, self.src, self.tgt)
-        self.model = new_model(config, self.src, self.tgt, world, start)
+        self.model = new_model(config, run, self.src, self.tgt, world, start)
         precision = resolve_precision(config.train.precision, world.device)
         self.updater = Updater(config.train, self.model, precision, world)
         origin = provenance(config, run, start.lineage)
@@ -225,11 +228,16 @@ class Trainer:
         return message if self.world.leads else ""
 
 
-def new_model(config: Config, src: Side, tgt: Side, world: World, start: Start) -> Transformer:
+def new_model(
+    config: Config, run: RunDir, src: Side, tgt: Side, world: World, start: Start
+) -> Transformer:
     """The model before its first update, the same on every rank."""
     torch.manual_seed(config.train.seed)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     initialise(model)
+    if config.model.init == "lexical" and start.folder is None and not run.steps():
+        corpus = ParallelCorpus(run.store("train"), (src.fingerprint(), tgt.fingerprint()))
+        put_word_pairs(model, word_pairs(corpus), config.train.seed)
     put_vectors(model, config.model, src.vocab, tgt.vocab)
     if start.folder is not None:
         checkpoint.put_weights(model, start.weights, start.folder)

@@ -41,6 +41,7 @@ def straight(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
         *((update, "train.precision=fp32") for update in (1, 7, 10, 13)),
         (7, "train.precision=bf16"),
         (7, "train.optimizer=muon"),
+        (7, "model.init=lexical"),
     ],
 )
 def test_a_run_stopped_at_any_update_and_resumed_is_bit_identical_to_a_straight_one(

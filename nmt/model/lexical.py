@@ -1,0 +1,82 @@
+"""A start that knows what words mean: tokens that translate each other have alike vectors.
+
+A decoder whose cross-attention passes on what it looks at then writes translations of the source's
+words before it is trained, and learns from its first update where to look.
+
+Shapes: V source and W target tokens, d = d_model.
+"""
+
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nmt.corpus.word_pairs import WordPairs
+from nmt.model.transformer import CrossAttention, DecoderLayer, EncoderLayer, Transformer
+
+_EXTRA = 16  # dimensions that make the first d of a randomised factorisation exact enough
+_ROUNDS = 3
+_QUIET = 0.3  # for others see docs/training.md
+_LEAST = 1e-4  # a vector shorter than this share of the longest is rounding error
+
+
+@torch.no_grad()
+def put_word_pairs(model: Transformer, pairs: WordPairs, seed: int) -> None:
+    """Change a new model, which has its random start: embeddings, an untied output, and the layers' outputs.
+
+    Tokens that no pair has keep their random vectors.
+    """
+    source, target = model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        src, tgt = _vectors(pairs, len(source), len(target), source.shape[1])
+    if source is target:  # a token stands where it stands more often
+        counts = [np.bincount(ids, pairs.expected, len(source)) for ids in (pairs.src, pairs.tgt)]
+        src = tgt = src * torch.tensor(counts[0])[:, None] + tgt * torch.tensor(counts[1])[:, None]
+    _put_rows(source, src)
+    _put_rows(target, tgt)
+    if model.output.weight is not target:
+        _put_rows(model.output.weight, tgt)
+    for layer in model.decoder:
+        _pass_on(cast(DecoderLayer, layer).cross)
+    for layer in model.encoder:
+        _quieten(cast(EncoderLayer, layer))
+
+
+def _vectors(pairs: WordPairs, sources: int, targets: int, width: int) -> tuple[Tensor, Tensor]:
+    """Vectors [V,d] and [W,d] whose products tell how much a source token speaks for a target token."""
+    frequency = np.bincount(pairs.tgt, pairs.expected, targets) / max(1.0, pairs.expected.sum())
+    # The pointwise mutual information; what was seen only once or twice says less.
+    gain = np.log(pairs.probability / frequency[pairs.tgt] + 1e-9)
+    gain *= pairs.expected / (pairs.expected + 1)
+    speaks = gain > 0
+    places = torch.tensor(np.stack([pairs.src[speaks], pairs.tgt[speaks]]))
+    values = torch.tensor(gain[speaks], dtype=torch.float32)
+    matrix = torch.sparse_coo_tensor(places, values, (sources, targets), check_invariants=False)
+    rank = min(width + _EXTRA, sources, targets)
+    u, sizes, v = torch.svd_lowrank(matrix, q=rank, niter=_ROUNDS)
+    # Turned, so that no dimension is more important than another.
+    turn = nn.init.orthogonal_(torch.empty(width, width))[: min(width, rank)]
+    roots = sizes[:width].sqrt()
+    return (u[:, :width] * roots) @ turn, (v[:, :width] * roots) @ turn
+
+
+def _put_rows(weight: Tensor, vectors: Tensor) -> None:
+    """Put vectors in the place of rows, each of length 1, as the random ones have on average."""
+    lengths = vectors.norm(dim=1, keepdim=True)
+    known = (lengths > _LEAST * lengths.max()).squeeze(1)
+    weight[known] = (vectors / lengths)[known].to(weight.dtype)
+
+
+def _pass_on(attention: CrossAttention) -> None:
+    """Let a layer add what it looks at to its state."""
+    _keys, values = attention.kv.weight.chunk(2)
+    nn.init.eye_(values)
+    nn.init.eye_(attention.out.weight)
+
+
+def _quieten(layer: EncoderLayer) -> None:
+    """Let a layer add little to the words at first: it would be noise."""
+    layer.attention.out.weight.mul_(_QUIET)
+    layer.feed_forward.out.weight.mul_(_QUIET)
