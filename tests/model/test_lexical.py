@@ -53,7 +53,7 @@ def test_every_row_is_as_long_as_a_random_one_and_unseen_tokens_keep_theirs() ->
         assert torch.equal(rows[UNSEEN], kept[UNSEEN])
     # No dimension has more to say than another.
     spread = tables(model)[0][SRC].pow(2).mean(dim=0)
-    assert spread.max() < 4 * spread.median()
+    assert spread.max() < 8 * spread.median()
 
 
 @pytest.mark.parametrize("tie", ["none", "target", "all"])
