@@ -18,7 +18,6 @@ from nmt.model.transformer import CrossAttention, DecoderLayer, EncoderLayer, Tr
 _EXTRA = 16  # dimensions that make the first d of a randomised factorisation exact enough
 _ROUNDS = 3
 _QUIET = 0.3  # for others see docs/training.md
-_LEAST = 1e-4  # a vector shorter than this share of the longest is rounding error
 
 
 @torch.no_grad()
@@ -59,13 +58,19 @@ def _vectors(pairs: WordPairs, sources: int, targets: int, width: int) -> tuple[
     # Turned, so that no dimension is more important than another.
     turn = nn.init.orthogonal_(torch.empty(width, width))[: min(width, rank)]
     roots = sizes[:width].sqrt()
-    return (u[:, :width] * roots) @ turn, (v[:, :width] * roots) @ turn
+    src, tgt = (u[:, :width] * roots) @ turn, (v[:, :width] * roots) @ turn
+    return src * _seen(places[0], sources), tgt * _seen(places[1], targets)
+
+
+def _seen(ids: Tensor, tokens: int) -> Tensor:
+    """1 for tokens among these, else 0: their vectors are rounding errors."""
+    return (torch.bincount(ids, minlength=tokens) > 0).float()[:, None]
 
 
 def _put_rows(weight: Tensor, vectors: Tensor) -> None:
     """Put vectors in the place of rows, each of length 1, as the random ones have on average."""
     lengths = vectors.norm(dim=1, keepdim=True)
-    known = (lengths > _LEAST * lengths.max()).squeeze(1)
+    known = (lengths > 0).squeeze(1)
     weight[known] = (vectors / lengths)[known].to(weight.dtype)
 
 
