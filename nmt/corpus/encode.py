@@ -25,7 +25,7 @@ from nmt.corpus.inherited import (
     placeholders,
 )
 from nmt.corpus.lines import read_lines
-from nmt.corpus.store import Block, Ids, ParallelCorpus, write_store
+from nmt.corpus.store import Block, Ids, ParallelCorpus, runs, write_store
 from nmt.corpus.tokenized import Counts, TokenizedText, tokenize
 from nmt.errors import ConfigError, DataError, ModelError
 from nmt.files import PART, read_json, replacing, write_json
@@ -195,11 +195,9 @@ class _Encoder:
         Gives their ids [K], and how many each line has [L].
         """
         counts = self._counts[numbers]  # [M]
+        places = runs(self._starts[numbers], counts)  # [K], in self._ids
         # Where the ids of each token start in the result.
         bounds = np.append(0, np.cumsum(counts))  # [M+1]
-        # From a place in the result to one in self._ids.
-        shifts = self._starts[numbers] - bounds[:-1]  # [M]
-        places = np.repeat(shifts, counts) + np.arange(bounds[-1])  # [K]
         line_bounds = np.append(0, np.cumsum(lengths))  # [L+1], in tokens
         ids_of_lines = np.diff(bounds[line_bounds])  # [L]
         return self._with_prefix(self._ids[places], ids_of_lines)

@@ -115,6 +115,14 @@ def _plain(mapped: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return mapped.view(np.ndarray)
 
 
+def runs(starts: Ids, counts: Ids) -> Ids:
+    """The places from each start on, so many of each, end to end: starts 5 and 9, counts 2 and 3 give 5 6 9 10 11."""
+    before = np.cumsum(counts) - counts
+    places: Ids = np.repeat((starts - before).astype(starts.dtype), counts)
+    places += np.arange(len(places), dtype=places.dtype)
+    return places
+
+
 def write_store(
     path: Path, blocks: Iterable[Block], vocab_sizes: Sizes, fingerprints: tuple[str, str]
 ) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nmt.corpus.store import Ids, Int32, ParallelCorpus
+from nmt.corpus.store import Ids, ParallelCorpus, runs
 
 Int64 = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -33,12 +33,14 @@ class _Cells(NamedTuple):
 
     src: Ids  # [C]
     tgt: Ids  # [C]
-    place: Int32  # [C]: of the target token among all those of the sample, below T
+    place: Ids  # [C]: of the target token among all those of the sample, below T
 
 
 def word_pairs(corpus: ParallelCorpus, most_cells: int = _MOST_CELLS) -> WordPairs:
     """The pairs of tokens of a corpus, or of a random sample of it with so many cells."""
-    cells = _cells(corpus, _sample(corpus, most_cells))
+    lengths = corpus.lengths.astype(np.int64)
+    chosen = _sample(lengths, most_cells)
+    cells = _cells(corpus, chosen, lengths[chosen])
     tokens = int(cells.tgt.max(initial=0)) + 1
     codes, kind = np.unique(_code(cells, tokens), return_inverse=True)
     src, tgt = np.divmod(codes.astype(np.int64), tokens)
@@ -63,31 +65,22 @@ def _code(cells: _Cells, tokens: int) -> Ids:
     return codes
 
 
-def _sample(corpus: ParallelCorpus, most_cells: int) -> Int64:
+def _sample(lengths: Int64, most_cells: int) -> Int64:
     """The numbers of pairs to look at, in the order of the corpus."""
-    lengths = corpus.lengths.astype(np.int64)
     is_short = (lengths.min(axis=1) > 0) & (lengths.max(axis=1) <= _LONGEST)
     shuffled = np.random.default_rng(0).permutation(np.flatnonzero(is_short))
     fitting = np.cumsum(lengths[shuffled].prod(axis=1)) <= most_cells
     return np.sort(shuffled[fitting])
 
 
-def _cells(corpus: ParallelCorpus, chosen: Int64) -> _Cells:
+def _cells(corpus: ParallelCorpus, chosen: Int64, lengths: Int64) -> _Cells:
     none = np.empty(0, np.int64)
     pairs = [corpus[int(i)] for i in chosen]
     src = np.concatenate([none, *(pair[0] for pair in pairs)])  # [S]
     tgt = np.concatenate([none, *(pair[1] for pair in pairs)])  # [T]
-    src_lengths, tgt_lengths = corpus.lengths[chosen].T
-    first = np.cumsum(tgt_lengths) - tgt_lengths  # place of each sentence's first target token
-    meets = np.repeat(tgt_lengths, src_lengths)  # [S]: the target tokens that a source token meets
-    place = np.repeat(np.repeat(first, src_lengths).astype(np.int32), meets)
-    place += _counted(meets)
+    first = (np.cumsum(lengths[:, 1]) - lengths[:, 1]).astype(np.int32)  # each sentence's, in tgt
+    meets = np.repeat(
+        lengths[:, 1], lengths[:, 0]
+    )  # [S]: the target tokens that a source token meets
+    place = runs(np.repeat(first, lengths[:, 0]), meets)
     return _Cells(np.repeat(src, meets), tgt[place], place)
-
-
-def _counted(lengths: Int64) -> Int32:
-    """0, 1, 2, … up to before each length, end to end."""
-    ends = np.cumsum(lengths)
-    numbers = np.arange(ends[-1] if len(ends) else 0, dtype=np.int32)
-    numbers -= np.repeat((ends - lengths).astype(np.int32), lengths)
-    return numbers

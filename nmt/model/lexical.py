@@ -45,21 +45,28 @@ def put_word_pairs(model: Transformer, pairs: WordPairs, seed: int) -> None:
 
 def _vectors(pairs: WordPairs, sources: int, targets: int, width: int) -> tuple[Tensor, Tensor]:
     """Vectors [V,d] and [W,d] whose products tell how much a source token speaks for a target token."""
+    gains = _gains(pairs, sources, targets)
+    rank = min(width + _EXTRA, sources, targets)
+    u, sizes, v = torch.svd_lowrank(gains, q=rank, niter=_ROUNDS)
+    roots = sizes[:width].sqrt()
+    # Turned, so that no dimension is more important than another.
+    turn = nn.init.orthogonal_(torch.empty(width, width))[: len(roots)]
+    src = (u[:, :width] * roots) @ turn
+    tgt = (v[:, :width] * roots) @ turn
+    src_ids, tgt_ids = gains.indices()
+    return src * _seen(src_ids, sources), tgt * _seen(tgt_ids, targets)
+
+
+def _gains(pairs: WordPairs, sources: int, targets: int) -> Tensor:
+    """The positive pointwise mutual information of each pair of tokens, sparse [V,W]."""
     frequency = np.bincount(pairs.tgt, pairs.expected, targets) / max(1.0, pairs.expected.sum())
-    # The pointwise mutual information; what was seen only once or twice says less.
     gain = np.log(pairs.probability / frequency[pairs.tgt] + 1e-9)
-    gain *= pairs.expected / (pairs.expected + 1)
+    gain *= pairs.expected / (pairs.expected + 1)  # what was seen only once or twice says less
     speaks = gain > 0
     places = torch.tensor(np.stack([pairs.src[speaks], pairs.tgt[speaks]]))
     values = torch.tensor(gain[speaks], dtype=torch.float32)
-    matrix = torch.sparse_coo_tensor(places, values, (sources, targets), check_invariants=False)
-    rank = min(width + _EXTRA, sources, targets)
-    u, sizes, v = torch.svd_lowrank(matrix, q=rank, niter=_ROUNDS)
-    # Turned, so that no dimension is more important than another.
-    turn = nn.init.orthogonal_(torch.empty(width, width))[: min(width, rank)]
-    roots = sizes[:width].sqrt()
-    src, tgt = (u[:, :width] * roots) @ turn, (v[:, :width] * roots) @ turn
-    return src * _seen(places[0], sources), tgt * _seen(places[1], targets)
+    size = (sources, targets)
+    return torch.sparse_coo_tensor(places, values, size, check_invariants=False).coalesce()
 
 
 def _seen(ids: Tensor, tokens: int) -> Tensor:
