@@ -54,23 +54,46 @@ def bullets(notes: list[str]) -> str:
 
 
 def lineage(trained: Trained) -> str:
-    """Where the model comes from, with the licence if the checkpoint names one."""
+    """Where the model comes from, with the licence if the checkpoint names one, and the corpora that it names."""
     run = trained.run.path.name or str(trained.run.path)
+    origin = without_folders(trained.origin)
     lines = [
         f"Exported by nmt {__version__} from the run `{run}`, checkpoint `{trained.checkpoint}`."
     ]
-    facts = [f"{key}: {value}" for key, value in _facts(without_folders(trained.origin))]
+    facts = [f"{key}: {value}" for key, value in _facts(origin)]
     if facts:
         lines += ["", "What its checkpoint says of its origin:", "", bullets(facts)]
+    corpora = list(dict.fromkeys(_corpora(origin)))
+    if corpora:
+        lines += ["", "The corpora of its training, as its configuration states them:", ""]
+        lines += ["| corpus | licence | source |", "|---|---|---|"]
+        lines += [f"| {' | '.join(corpus)} |" for corpus in corpora]
     return "## Where it comes from\n\n" + "\n".join(lines)
 
 
 def _facts(origin: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     """The facts of a checkpoint's origin that people read, one a line, those within others by dotted names."""
     for key, value in origin.items():
+        if key == "corpora":
+            continue
         if isinstance(value, dict):
             yield from _facts(value, f"{before}{key}.")
         elif isinstance(value, list):
             yield from _facts({str(i): each for i, each in enumerate(value, 1)}, f"{before}{key}.")
         elif value is not None and not _DIGEST.fullmatch(str(value)):
             yield f"{before}{key}", " ".join(str(value).split())
+
+
+def _corpora(origin: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Name, licence and source of each corpus, those of the run that was started from after the run's own."""
+    for corpus in origin.get("corpora") or []:
+        name, licence, source = (corpus.get(key) for key in ("name", "licence", "source"))
+        yield _cell(name), _cell(licence or "not stated"), _cell(source)
+    started = origin.get("started_from")
+    if isinstance(started, dict):
+        yield from _corpora(started.get("origin") or {})
+
+
+def _cell(value: Any) -> str:
+    """Text as a cell of a Markdown table."""
+    return "" if value is None else " ".join(str(value).split()).replace("|", "\\|")

@@ -107,7 +107,23 @@ def test_its_checkpoint_keeps_scores_and_licences(run: RunDir, copy: RunDir) -> 
         ours.scores,
         ours.origin,
     )
-    assert "- corpora.1.licence: MIT\n" in (copy.path / "README.md").read_text()
+    assert "| corpus | licence | source |\n|---|---|---|\n| mine | MIT |  |\n" in readme(copy)
+
+
+def test_its_page_lists_each_corpus_once_also_of_the_run_that_it_started_from(
+    corpus: Path, tmp_path: Path
+) -> None:
+    mine = {"name": "mine|a", "licence": None, "source": "x\ny"}
+    before = {"corpora": [mine, {"name": "old", "licence": "CC0", "source": None}]}
+    origin = {"corpora": [mine], "started_from": {"checkpoint": "a/step-1", "origin": before}}
+    run = made_run(corpus, tmp_path / "run", origin=origin)
+    call("export", "nmt", tmp_path / "copy", "-m", run.path)
+    rows = [line for line in readme(RunDir(tmp_path / "copy")).splitlines() if line[:1] == "|"]
+    assert rows[2:] == [r"| mine\|a | not stated | x y |", "| old | CC0 |  |"]
+
+
+def readme(run: RunDir) -> str:
+    return (run.path / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_training_can_start_from_it(corpus: Path, copy: RunDir, tmp_path: Path) -> None:
