@@ -81,7 +81,7 @@ def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> 
         pairs=_pairs(prepared),
         training=_training(config, run),
         scores=_scores(run, folder, meta, history, warn),
-        corpora=corpora_of(config, prepared),
+        corpora=corpora_of(config, prepared, origin),
         versions={name: str(origin[name]) for name in _VERSIONS if origin.get(name)},
         lineage=lineage_of(origin),
         disk=disk_use(run),
@@ -148,9 +148,12 @@ def _training(config: Config, run: RunDir) -> Training:
     best = checkpoint.best(run)
     last: Record = {}
     update = 0
-    if steps:
+    newest = (
+        steps[-1] if steps else best
+    )  # an exported run may have no more than a mean of checkpoints
+    if newest:
         try:
-            meta = checkpoint.read_meta(steps[-1])
+            meta = checkpoint.read_meta(newest)
             last, update = section({"progress": meta.progress}, "progress"), meta.update
         except ModelError:
             pass  # `nmt translate` names it when it is used

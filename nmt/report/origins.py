@@ -49,10 +49,12 @@ class Ancestor:
     updates: int | None = None  # behind the checkpoint
 
 
-def corpora_of(config: Config, prepared: Record) -> list[CorpusFacts]:
-    """The corpora to train on, with what `prepare` counted."""
+def corpora_of(config: Config, prepared: Record, origin: Record) -> list[CorpusFacts]:
+    """The corpora to train on, with what `prepare` counted; of an exported run, those that its checkpoint names."""
     stated = {corpus.name: corpus for corpus in config.data.corpora}
     counted = entries(prepared, "corpora")
+    if not counted and not stated:
+        return [_named(each) for each in entries(origin, "corpora")]
     if not counted:
         return [
             CorpusFacts(c.name, c.licence, c.source, c.weight, None, None) for c in stated.values()
@@ -72,6 +74,12 @@ def corpora_of(config: Config, prepared: Record) -> list[CorpusFacts]:
             )
         )
     return found
+
+
+def _named(corpus: Record) -> CorpusFacts:
+    """A corpus as a checkpoint names it."""
+    name, licence = str(corpus.get("name")), _text(corpus.get("licence"))
+    return CorpusFacts(name, licence, _text(corpus.get("source")), weight=1, read=None, kept=None)
 
 
 def _of_folder(config: Config, entry: Record) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 import yaml
-from conftest import TINY, ready, tiny_config, train
+from conftest import TINY, dev_losses, ready, tiny_config, train
 from safetensors.torch import load_file
 from test_cli import invoke
 
@@ -318,6 +318,23 @@ def test_a_page_of_an_imported_run_says_where_it_is_from_and_shows_no_empty_plot
     assert "<figure" not in page
     assert "jane" not in page
     assert "attention" not in done.stderr  # no sentence is at hand to look at
+
+
+def test_an_exported_run_still_tells_its_updates_and_its_corpora(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev_losses(monkeypatch, [3.0, 2.0, 1.0])  # of two steps, and of their mean
+    run = train(licensed(corpus, tmp_path / "run"))
+    exported = invoke("export", "nmt", tmp_path / "copy", "-m", run.path)
+    assert exported.exit_code == 0, exported.output
+    facts = info(tmp_path / "copy")
+    assert facts["checkpoint"] == "average-00000020"
+    assert facts["training"]["updates"] == 20
+    assert [each["name"] for each in facts["corpora"]] == ["number words"]
+    front, text = card(tmp_path / "copy")
+    assert front["datasets"] == ["number words"]
+    assert "| number words |  | CC BY-SA 4.0 | https://example.org/count |" in text
+    assert "- number words (https://example.org/count), under " in text
 
 
 def test_no_folder_of_this_machine_is_in_a_card(run: RunDir, tmp_path: Path) -> None:
