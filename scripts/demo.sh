@@ -23,8 +23,8 @@ show() {
 }
 
 step "1. nmt train --config configs/toy.yaml" \
-    "Cleans data/toy, builds both vocabularies, and trains a Transformer: about two minutes on two cores." \
-    "The loss falls. Every 200 updates the model translates three sentences that it is not trained on" \
+    "Cleans data/toy, builds both vocabularies, and trains a Transformer: about a minute on two cores." \
+    "The loss falls. Every 100 updates the model translates three sentences that it is not trained on" \
     "(→ is its translation, = the reference). If runs/toy exists, training continues where it stopped."
 train || {
     code=$?
