@@ -79,8 +79,7 @@ def _cells(corpus: ParallelCorpus, chosen: Int64, lengths: Int64) -> _Cells:
     src = np.concatenate([none, *(pair[0] for pair in pairs)])  # [S]
     tgt = np.concatenate([none, *(pair[1] for pair in pairs)])  # [T]
     first = (np.cumsum(lengths[:, 1]) - lengths[:, 1]).astype(np.int32)  # each sentence's, in tgt
-    meets = np.repeat(
-        lengths[:, 1], lengths[:, 0]
-    )  # [S]: the target tokens that a source token meets
+    # [S]: how many target tokens each source token meets
+    meets = np.repeat(lengths[:, 1], lengths[:, 0])
     place = runs(np.repeat(first, lengths[:, 0]), meets)
     return _Cells(np.repeat(src, meets), tgt[place], place)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nmt import __version__
+from nmt.exchange.markdown import escaped
 from nmt.exchange.origin import without_folders
 from nmt.exchange.trained import Trained
 
@@ -87,13 +88,10 @@ def _facts(origin: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]
 def _corpora(origin: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Name, licence and source of each corpus, those of the run that was started from after the run's own."""
     for corpus in origin.get("corpora") or []:
-        name, licence, source = (corpus.get(key) for key in ("name", "licence", "source"))
-        yield _cell(name), _cell(licence or "not stated"), _cell(source)
+        name, licence, source = (
+            str(corpus.get(key) or "") for key in ("name", "licence", "source")
+        )
+        yield escaped(name), escaped(licence) or "not stated", escaped(source)
     started = origin.get("started_from")
     if isinstance(started, dict):
         yield from _corpora(started.get("origin") or {})
-
-
-def _cell(value: Any) -> str:
-    """Text as a cell of a Markdown table."""
-    return "" if value is None else " ".join(str(value).split()).replace("|", "\\|")

@@ -30,9 +30,8 @@ def put_word_pairs(model: Transformer, pairs: WordPairs, seed: int) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         src, tgt = _vectors(pairs, len(source), len(target), source.shape[1])
-    if source is target:  # a token stands where it stands more often
-        counts = [np.bincount(ids, pairs.expected, len(source)) for ids in (pairs.src, pairs.tgt)]
-        src = tgt = src * torch.tensor(counts[0])[:, None] + tgt * torch.tensor(counts[1])[:, None]
+    if source is target:
+        src = tgt = _of_both_sides(pairs, src, tgt)
     _put_rows(source, src)
     _put_rows(target, tgt)
     if model.output.weight is not target:
@@ -55,6 +54,13 @@ def _vectors(pairs: WordPairs, sources: int, targets: int, width: int) -> tuple[
     tgt = (v[:, :width] * roots) @ turn
     src_ids, tgt_ids = gains.indices()
     return src * _seen(src_ids, sources), tgt * _seen(tgt_ids, targets)
+
+
+def _of_both_sides(pairs: WordPairs, src: Tensor, tgt: Tensor) -> Tensor:
+    """One vector for each token [V,d]: that of the side on which it stands more often has more weight."""
+    src_counts = torch.tensor(np.bincount(pairs.src, pairs.expected, len(src)))
+    tgt_counts = torch.tensor(np.bincount(pairs.tgt, pairs.expected, len(tgt)))
+    return src * src_counts[:, None] + tgt * tgt_counts[:, None]
 
 
 def _gains(pairs: WordPairs, sources: int, targets: int) -> Tensor:

@@ -11,20 +11,20 @@ from typing import Any
 import yaml
 
 from nmt import __version__
+from nmt.exchange.markdown import escaped
 from nmt.report.facts import RunFacts
 from nmt.report.facts_text import UNSTATED, ancestor_line, bytes_text, model_line
 from nmt.report.origins import IMPORTED, CorpusFacts, conditions, licence_address
 from nmt.report.scores import ScoreFacts
 
 _DATASET = re.compile(r"https://huggingface\.co/datasets/([\w.-]+(?:/[\w.-]+)?)")
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
 def model_card(facts: RunFacts) -> str:
     """The card of a run."""
     front = yaml.safe_dump(_front_matter(facts), sort_keys=False, allow_unicode=True)
     sections = [
-        f"---\n{front}---\n\n# {_escaped(_name(facts))}",
+        f"---\n{front}---\n\n# {escaped(_name(facts))}",
         _introduction(facts),
         _scores(facts.scores),
         _data(facts),
@@ -37,12 +37,6 @@ def model_card(facts: RunFacts) -> str:
 
 def _name(facts: RunFacts) -> str:
     return facts.path.rstrip("/").rpartition("/")[2] or facts.path
-
-
-def _escaped(text: str) -> str:
-    """Text as Markdown shows it, on one line."""
-    one_line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return _MARKDOWN.sub(r"\\\1", one_line)
 
 
 def _code(text: str) -> str:
@@ -117,8 +111,8 @@ def _scores(scores: list[ScoreFacts]) -> str:
             interval = f"{score.low:.2f} – {score.high:.2f}"
         signature = f"`{_code(score.signature)}`" if score.signature else ""
         cells = [
-            _escaped(score.test_set()),
-            _escaped(score.metric),
+            escaped(score.test_set()),
+            escaped(score.metric),
             f"{score.value:.2f}",
             interval,
             signature,
@@ -139,9 +133,9 @@ def _data(facts: RunFacts) -> str:
     rows = ["| corpus | pairs kept | licence | source |", "|---|---|---|---|"]
     for corpus in facts.corpora:
         kept = "" if corpus.kept is None else f"{corpus.kept:,}"
-        licence = _escaped(corpus.licence or UNSTATED)
+        licence = escaped(corpus.licence or UNSTATED)
         rows.append(
-            f"| {_escaped(corpus.name)} | {kept} | {licence} | {_escaped(corpus.source or '')} |"
+            f"| {escaped(corpus.name)} | {kept} | {licence} | {escaped(corpus.source or '')} |"
         )
     text = "## Data\n\n" + "\n".join(rows)
     if any(corpus.licence is None for corpus in facts.corpora):
@@ -155,14 +149,12 @@ def _attribution(corpora: list[CorpusFacts]) -> str:
     for corpus in corpora:
         if corpus.licence is None:
             continue
-        source = _escaped(corpus.source) if corpus.source else "source not stated"
+        source = escaped(corpus.source) if corpus.source else "source not stated"
         address = licence_address(corpus.licence)
-        licence = (
-            f"[{_escaped(corpus.licence)}]({address})" if address else _escaped(corpus.licence)
-        )
+        licence = f"[{escaped(corpus.licence)}]({address})" if address else escaped(corpus.licence)
         asked = ", ".join(conditions(corpus.licence))
         ending = f": {asked}." if asked else "."
-        lines.append(f"- {_escaped(corpus.name)} ({source}), under {licence}{ending}")
+        lines.append(f"- {escaped(corpus.name)} ({source}), under {licence}{ending}")
     if not lines:
         return ""
     changed = "The texts were filtered, normalised and split for training by `nmt prepare`."
@@ -171,10 +163,10 @@ def _attribution(corpora: list[CorpusFacts]) -> str:
 
 def _training(facts: RunFacts) -> str:
     lines = [f"- {_course(facts)}; checkpoint `{facts.checkpoint or 'none'}`"]
-    lines += [f"- {_escaped(ancestor_line(ancestor))}" for ancestor in facts.lineage]
+    lines += [f"- {escaped(ancestor_line(ancestor))}" for ancestor in facts.lineage]
     versions = ", ".join(f"{name} {value[:12]}" for name, value in facts.versions.items())
     if versions:
-        lines.append(f"- versions: {_escaped(versions)}")
+        lines.append(f"- versions: {escaped(versions)}")
     size = sum(facts.disk.values())
     if size:
         lines.append(f"- the run's folder takes {bytes_text(size)}")

@@ -148,9 +148,8 @@ def _training(config: Config, run: RunDir) -> Training:
     best = checkpoint.best(run)
     last: Record = {}
     update = 0
-    newest = (
-        steps[-1] if steps else best
-    )  # an exported run may have no more than a mean of checkpoints
+    # An exported run may have no more than a mean of checkpoints.
+    newest = steps[-1] if steps else best
     if newest:
         try:
             meta = checkpoint.read_meta(newest)

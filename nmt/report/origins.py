@@ -53,12 +53,11 @@ def corpora_of(config: Config, prepared: Record, origin: Record) -> list[CorpusF
     """The corpora to train on, with what `prepare` counted; of an exported run, those that its checkpoint names."""
     stated = {corpus.name: corpus for corpus in config.data.corpora}
     counted = entries(prepared, "corpora")
-    if not counted and not stated:
-        return [_named(each) for each in entries(origin, "corpora")]
     if not counted:
-        return [
+        configured = [
             CorpusFacts(c.name, c.licence, c.source, c.weight, None, None) for c in stated.values()
         ]
+        return configured or [_named(each) for each in entries(origin, "corpora")]
     found = []
     for entry in counted:
         corpus = stated.get(str(entry.get("name")))
