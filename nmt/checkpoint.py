@@ -362,6 +362,6 @@ def set_aside(folder: Path) -> None:
 
 def prune(run: RunDir, keep: Sequence[Path]) -> None:
     """Delete every checkpoint except those in `keep`, the best, and those to which the user has added something."""
-    present = {*run.steps(), *run.steps("average")}
+    present = set(run.steps_and_averages())
     superfluous = sorted(present - {*keep, best(run)})
     remove([folder for folder in superfluous if is_own_checkpoint(folder)])

@@ -290,14 +290,14 @@ def is_own_checkpoint(folder: Path) -> bool:
 
 def refuse_to_delete(run: RunDir) -> None:
     """Raise ConfigError for what has the name of a checkpoint but holds something of the user's."""
-    for folder in [*run.steps(), *run.steps("average")]:
+    for folder in run.steps_and_averages():
         if not is_own_checkpoint(folder):
             raise ConfigError(f"{folder}: more than a checkpoint of nmt's, or less; {_FIX}")
 
 
 def delete_training(run: RunDir) -> None:
     """Delete all that a training left, and nothing else."""
-    folders = [*run.steps(), *run.steps("average")]
+    folders = run.steps_and_averages()
     if run.checkpoints.is_dir():
         folders += [path for path in run.checkpoints.iterdir() if _SET_ASIDE.fullmatch(path.name)]
     remove([folder for folder in folders if is_own_checkpoint(folder)])

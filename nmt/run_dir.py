@@ -90,3 +90,7 @@ class RunDir:
         """Every `step-…` checkpoint (or of another kind: `average-…`), oldest first."""
         found = self.checkpoints.glob(f"{kind}-*")
         return sorted(path for path in found if CHECKPOINT.fullmatch(path.name))
+
+    def steps_and_averages(self) -> list[Path]:
+        """Every checkpoint; an exported run may hold nothing but an average."""
+        return [*self.steps(), *self.steps("average")]

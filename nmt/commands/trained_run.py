@@ -77,7 +77,7 @@ def _refuse_absent(run: RunDir, train: str) -> None:
     if not run.config.is_file():
         raise ModelError(f"{run.path}{named}: not a run folder (no config.yaml); {fix}")
     if run.checkpoint is not None and not run.checkpoint.is_dir():
-        present = ", ".join(path.name for path in run.steps()) or "none"
+        present = ", ".join(path.name for path in run.steps_and_averages()) or "none"
         raise ModelError(
             f"{run.checkpoint}{named}: no such checkpoint; {run.checkpoints} has {present}"
         )

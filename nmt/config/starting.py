@@ -65,7 +65,7 @@ def _inherited(start: RunDir) -> dict[str, Any]:
     if not start.config.is_file():
         fix = "name the folder of a run, or one of its checkpoints"
         raise ModelError(f"{start.path}{start.named_by}: not a run folder (no config.yaml); {fix}")
-    checkpoints = [start.checkpoint] if start.checkpoint else start.steps()
+    checkpoints = [start.checkpoint] if start.checkpoint else start.steps_and_averages()
     if not any(folder.is_dir() for folder in checkpoints):
         where = start.checkpoint or start.path
         raise ModelError(f"{where}{start.named_by}: no checkpoint here; name a trained run")

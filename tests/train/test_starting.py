@@ -86,6 +86,20 @@ def test_a_checkpoint_can_be_named(base: RunDir, news: Path, tmp_path: Path) -> 
     torch.testing.assert_close(weights_at(run, 1)[key], checkpoint.load_weights(first)[key])
 
 
+def test_a_run_may_hold_nothing_but_an_average(base: RunDir, news: Path, tmp_path: Path) -> None:
+    exported = RunDir(tmp_path / "exported")
+    shutil.copytree(base.path, exported.path)
+    for folder in exported.steps()[:-1]:
+        shutil.rmtree(folder)
+    average = exported.checkpoints / "average-00000001"
+    exported.steps()[-1].rename(average)
+    exported.best.write_text(f"{average.name}\n")
+    settings = ["prepare.augment.masked=0", "train.updates=1", "train.peak_lr=1e-12"]
+    run = train(starting(exported, news, tmp_path / "run", *settings))
+    key = "decoder.0.cross.q.weight"
+    torch.testing.assert_close(weights_at(run, 1)[key], checkpoint.load_weights(average)[key])
+
+
 def test_placeholders_and_frequent_words_get_tokens_of_their_own(
     base: RunDir, news: Path, tmp_path: Path
 ) -> None:
