@@ -162,7 +162,7 @@ def _training(config: Config, run: RunDir) -> Training:
         of=config.train.updates,
         minutes=None if seconds is None else seconds / 60,
         best=best.name if best else None,
-        checkpoints=[path.name for path in [*steps, *run.steps("average")]],
+        checkpoints=[path.name for path in run.steps_and_averages()],
         resumed=resumptions(run),
     )
 
