@@ -15,7 +15,7 @@ from nmt.ownership import write_latest
 from nmt.run_dir import RunDir
 from nmt.text.side import load_side
 from nmt.translate.decoder import Decoder
-from nmt.translate.load import load_translator
+from nmt.translate.load import load_checkpoint, load_translator
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator
 
@@ -77,6 +77,17 @@ def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(
     vocab.write_text(vocab.read_text("utf-8") + "new\t1\n", "utf-8")
     with pytest.raises(ModelError, match=f"step-00000002: trained with another {name} vocabulary"):
         load_translator(tiny_config(corpus, run.path), run, "cpu", "fp32")
+
+
+def test_a_run_that_holds_nothing_but_averages_needs_no_mark(
+    untrained: tuple[RunDir, Path],
+) -> None:
+    run, _ = untrained
+    one, two = run.steps()
+    one.rename(run.checkpoints / "average-00000001")
+    last = two.rename(run.checkpoints / "average-00000002")
+    assert not run.best.exists()
+    assert load_checkpoint(run)[0] == last
 
 
 def test_a_run_without_checkpoints_says_how_to_get_one(corpus: Path, tmp_path: Path) -> None:
