@@ -272,6 +272,7 @@ class TrainConfig(Section):
     seed: Count = 1
     device: DeviceName = "auto"
     tensorboard: bool = False
+    licence: OneLine | None = None
     start_from: FilePath | None = None
     new_tokens: Count = 0
     freeze: Literal["none", "embeddings", "encoder"] = "none"

@@ -64,9 +64,9 @@ def _front_matter(facts: RunFacts) -> dict[str, Any]:
 
 
 def _stated_licence(facts: RunFacts) -> str | None:
-    """The licence that came with the weights: whoever trains a model from nothing chooses one."""
-    licences = [ancestor.licence for ancestor in facts.lineage if ancestor.licence]
-    return licences[0] if licences else None
+    """The model's own licence, or else the newest that its weights came with."""
+    licences = [facts.licence, *(ancestor.licence for ancestor in facts.lineage)]
+    return next((licence for licence in licences if licence), None)
 
 
 def _dataset(corpus: CorpusFacts) -> str:

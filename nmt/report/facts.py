@@ -8,7 +8,14 @@ from nmt import checkpoint
 from nmt.config.schema import Config
 from nmt.errors import ModelError, Say
 from nmt.files import readable_or
-from nmt.report.origins import IMPORTED, Ancestor, CorpusFacts, corpora_of, lineage_of
+from nmt.report.origins import (
+    IMPORTED,
+    Ancestor,
+    CorpusFacts,
+    corpora_of,
+    lineage_of,
+    text_or_none,
+)
 from nmt.report.run_files import Record, disk_use, number, report_of, section, whole
 from nmt.report.scores import ScoreFacts, evaluated
 from nmt.report.weights import parameters_by_part
@@ -44,6 +51,7 @@ class RunFacts:
     pairs: dict[str, int]  # of train, dev and test
     training: Training
     scores: list[ScoreFacts]
+    licence: str | None  # of the model
     corpora: list[CorpusFacts]
     versions: dict[str, str]
     lineage: list[Ancestor]
@@ -81,6 +89,7 @@ def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> 
         pairs=_pairs(prepared),
         training=_training(config, run),
         scores=_scores(run, folder, meta, history, warn),
+        licence=config.train.licence or text_or_none(origin.get("licence")),
         corpora=corpora_of(config, prepared, origin),
         versions={name: str(origin[name]) for name in _VERSIONS if origin.get(name)},
         lineage=lineage_of(origin),

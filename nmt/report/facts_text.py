@@ -28,6 +28,7 @@ def facts_rows(facts: RunFacts) -> list[tuple[str, list[str]]]:
         ("training", _training(facts)),
         ("scores", _scores(facts.scores)),
         ("data", _data(facts)),
+        ("licence", [facts.licence] if facts.licence and not facts.imported else []),
         ("lineage", [ancestor_line(ancestor) for ancestor in facts.lineage]),
         ("versions", [", ".join(f"{name} {value[:12]}" for name, value in facts.versions.items())]),
         ("disk", [_disk(facts.disk)]),

@@ -24,13 +24,14 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def provenance(config: Config, run: RunDir, lineage: dict[str, Any]) -> dict[str, Any]:
-    """Versions, seed, commit; fingerprints of configuration, train data and source code; corpora; the lineage.
+    """Versions, seed, commit; fingerprints of configuration, train data and source code; licence, corpora, lineage.
 
     The source code may differ from the commit, so it has a fingerprint too.
     """
     settings = dump(config)
     del settings["run_dir"]
     corpora = stated_corpora(config)
+    licence = config.train.licence
     started_from = {"started_from": lineage} if lineage else {}
     return {
         "nmt": __version__,
@@ -43,6 +44,7 @@ def provenance(config: Config, run: RunDir, lineage: dict[str, Any]) -> dict[str
         "data": _fingerprint(run.store("train").iterdir()),
         "source": _fingerprint(_PACKAGE.rglob("*.py")),
         "git": _commit(_PACKAGE.parent / ".git"),
+        **({"licence": licence} if licence else {}),
         **({"corpora": corpora} if corpora else {}),
         **started_from,
     }

@@ -17,6 +17,7 @@ from nmt import checkpoint
 from nmt.checkpoint import Meta
 from nmt.config.load import load_config
 from nmt.config.schema import Config
+from nmt.config.starting import load_training_config
 from nmt.corpus.lines import read_lines
 from nmt.corpus.prepare import is_current
 from nmt.corpus.stages import claim
@@ -129,14 +130,26 @@ def test_the_licences_of_corpora_are_in_the_checkpoint_and_bind_what_starts_from
             "source": "https://example.org/count",
         }
     ]
-    from nmt.config.starting import load_training_config
-
     settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'next'}", "train.updates=1"]
     train(load_training_config(None, [*settings, f"train.start_from={run.path}"]))
     assert "its licence binds this model too: CC BY-SA 4.0" in capsys.readouterr().err
     (ancestor,) = info(tmp_path / "next")["lineage"]
     assert ancestor["what"] == "started from"
     assert ancestor["corpora"] == [["number words", "CC BY-SA 4.0"]]
+
+
+def test_the_model_s_own_licence_is_told_and_passed_on(corpus: Path, tmp_path: Path) -> None:
+    licence = "train.licence=cc-by-sa-4.0"
+    run = train(licensed(corpus, tmp_path / "run", licence, "train.updates=1"))
+    assert checkpoint.read_meta(run.steps()[-1]).origin["licence"] == "cc-by-sa-4.0"
+    assert info(run.path)["licence"] == "cc-by-sa-4.0"
+    assert "licence       cc-by-sa-4.0\n" in invoke("info", run.path).stdout
+    assert card(run.path)[0]["license"] == "cc-by-sa-4.0"
+    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'next'}", "train.updates=1"]
+    later = train(load_training_config(None, [*settings, f"train.start_from={run.path}"]))
+    assert info(later.path)["licence"] is None
+    assert info(later.path)["lineage"][0]["licence"] == "cc-by-sa-4.0"
+    assert card(later.path)[0]["license"] == "cc-by-sa-4.0"
 
 
 def test_test_sets_of_equal_names_and_several_references_are_told_apart(
