@@ -13,8 +13,8 @@ from nmt.report.origins import (
     Ancestor,
     CorpusFacts,
     corpora_of,
+    licence_of,
     lineage_of,
-    text_or_none,
 )
 from nmt.report.run_files import Record, disk_use, number, report_of, section, whole
 from nmt.report.scores import ScoreFacts, evaluated
@@ -89,7 +89,7 @@ def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> 
         pairs=_pairs(prepared),
         training=_training(config, run),
         scores=_scores(run, folder, meta, history, warn),
-        licence=config.train.licence or text_or_none(origin.get("licence")),
+        licence=licence_of(config, origin),
         corpora=corpora_of(config, prepared, origin),
         versions={name: str(origin[name]) for name in _VERSIONS if origin.get(name)},
         lineage=lineage_of(origin),

@@ -75,12 +75,15 @@ def corpora_of(config: Config, prepared: Record, origin: Record) -> list[CorpusF
     return found
 
 
+def licence_of(config: Config, origin: Record) -> str | None:
+    """The licence of the model: what its configuration states, or else its checkpoint."""
+    return config.train.licence or _text(origin.get("licence"))
+
+
 def _named(corpus: Record) -> CorpusFacts:
     """A corpus as a checkpoint names it."""
-    name, licence = str(corpus.get("name")), text_or_none(corpus.get("licence"))
-    return CorpusFacts(
-        name, licence, text_or_none(corpus.get("source")), weight=1, read=None, kept=None
-    )
+    name, licence = str(corpus.get("name")), _text(corpus.get("licence"))
+    return CorpusFacts(name, licence, _text(corpus.get("source")), weight=1, read=None, kept=None)
 
 
 def _of_folder(config: Config, entry: Record) -> str:
@@ -100,9 +103,9 @@ def lineage_of(origin: Record) -> list[Ancestor]:
                 Ancestor(
                     IMPORTED,
                     str(imported.get("source")),
-                    text_or_none(origin.get("licence")),
-                    revision=text_or_none(imported.get("revision")),
-                    kind=text_or_none(imported.get("kind")),
+                    _text(origin.get("licence")),
+                    revision=_text(imported.get("revision")),
+                    kind=_text(imported.get("kind")),
                 )
             )
         started = section(origin, "started_from")
@@ -110,7 +113,7 @@ def lineage_of(origin: Record) -> list[Ancestor]:
             break
         origin = section(started, "origin")
         corpora = tuple(_stated(origin))
-        licence = None if section(origin, "imported") else text_or_none(origin.get("licence"))
+        licence = None if section(origin, "imported") else _text(origin.get("licence"))
         name = str(started.get("checkpoint"))
         updates = whole(started.get("update"))
         found.append(Ancestor(STARTED, name, licence, corpora, updates=updates))
@@ -119,11 +122,10 @@ def lineage_of(origin: Record) -> list[Ancestor]:
 
 def _stated(origin: Record) -> Iterator[tuple[str, str | None]]:
     for corpus in entries(origin, "corpora"):
-        yield str(corpus.get("name")), text_or_none(corpus.get("licence"))
+        yield str(corpus.get("name")), _text(corpus.get("licence"))
 
 
-def text_or_none(value: Any) -> str | None:
-    """A value of a record as text; None if there is none."""
+def _text(value: Any) -> str | None:
     return str(value) if value else None
 
 

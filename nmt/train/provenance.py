@@ -24,7 +24,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def provenance(config: Config, run: RunDir, lineage: dict[str, Any]) -> dict[str, Any]:
-    """Versions, seed, commit; fingerprints of configuration, train data and source code; licence, corpora, lineage.
+    """Versions, seed, commit; fingerprints of configuration, train data and source code; licence; corpora; lineage.
 
     The source code may differ from the commit, so it has a fingerprint too.
     """

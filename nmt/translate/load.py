@@ -96,8 +96,8 @@ def _load_asked(folder: Path) -> Loaded:
 def _load_best(run: RunDir, warn: Say) -> Loaded:
     """The best checkpoint, or the last whole one; an average only where no other is whole."""
     marked = checkpoint.best(run)
-    candidates = [*reversed(run.steps()), *reversed(run.steps("average"))]
-    candidates = [folder for folder in candidates if folder != marked]
+    newest_first = [*reversed(run.steps()), *reversed(run.steps("average"))]
+    candidates = [folder for folder in newest_first if folder != marked]
     if marked is not None:
         candidates.insert(0, marked)
     elif run.best.exists():
