@@ -106,8 +106,8 @@ def _best(run: RunDir, warn: Say) -> Path | None:
 
 
 def _last(run: RunDir) -> Path | None:
-    steps = run.steps()
-    return steps[-1] if steps else None
+    found = run.steps() or run.steps("average")
+    return found[-1] if found else None
 
 
 def _pairs(prepared: Record) -> dict[str, int]:

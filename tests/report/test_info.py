@@ -152,6 +152,18 @@ def test_the_model_s_own_licence_is_told_and_passed_on(corpus: Path, tmp_path: P
     assert card(later.path)[0]["license"] == "cc-by-sa-4.0"
 
 
+def test_a_run_that_holds_nothing_but_an_average_needs_no_mark(run: RunDir, tmp_path: Path) -> None:
+    copy = RunDir(Path(shutil.copytree(run.path, tmp_path / "copy")))
+    *others, last = copy.steps_and_averages()
+    for folder in others:
+        shutil.rmtree(folder)
+    last.rename(copy.checkpoints / "average-00000007")
+    copy.best.unlink()
+    facts = info(copy.path)
+    assert facts["checkpoint"] == "average-00000007"
+    assert facts["parameters"] == info(run.path)["parameters"]
+
+
 def test_test_sets_of_equal_names_and_several_references_are_told_apart(
     run: RunDir, tmp_path: Path
 ) -> None:
