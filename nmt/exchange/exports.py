@@ -8,6 +8,7 @@ from nmt.config.schema import Config
 from nmt.errors import Say
 from nmt.exchange import argos, ctranslate2_folder, hugging_face_folder, run_folder
 from nmt.exchange.export_folder import export_folder
+from nmt.exchange.origin import without_folders
 from nmt.exchange.quantization import Quantization
 from nmt.exchange.trained import Trained, load_trained
 from nmt.run_dir import RunDir
@@ -69,6 +70,7 @@ def export_run(
     trained = load_trained(config, run, warn, say)
     target.refuse(trained)
     numbers = quantization or target.numbers
-    contents = {"numbers": numbers, "checkpoint": trained.checkpoint, "origin": trained.origin}
+    origin = without_folders(trained.origin)
+    contents = {"numbers": numbers, "checkpoint": trained.checkpoint, "origin": origin}
     with export_folder(folder, overwrite, contents) as part:
         target.write(trained, part, numbers)

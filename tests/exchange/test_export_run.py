@@ -89,7 +89,9 @@ def test_its_weights_are_in_bfloat16_and_nothing_of_the_corpora_is_in_it(
 
 def test_no_file_names_a_folder_of_this_machine(corpus: Path, tmp_path: Path) -> None:
     settings = ("evaluate.history=scores.jsonl", "search.beam_size=3")
-    run = made_run(corpus, tmp_path / "jane" / "run", *settings)
+    started = {"checkpoint": "/home/jane/runs/a/checkpoints/step-00000007"}
+    origin = {"started_from": started}
+    run = made_run(corpus, tmp_path / "jane" / "run", *settings, origin=origin)
     call("export", "nmt", tmp_path / "copy", "-m", run.path)
     for path in (tmp_path / "copy").rglob("*"):
         assert path.is_dir() or b"jane" not in path.read_bytes(), path
