@@ -25,6 +25,7 @@ SPANS = [
     "{0}",
     "${HOME}",
     "%s",
+    "%1$s",
     "%(name)d",
     "/usr/local/bin",
     "C:\\Users\\me",
