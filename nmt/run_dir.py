@@ -9,6 +9,8 @@ SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 SideName = Literal["src", "tgt"]
 SIDES: tuple[SideName, SideName] = ("src", "tgt")
 LATEST = Path("runs") / "latest"  # its last line: the folder of the run that was trained last
+PRETRAINED = "pretrained"  # the name of the model that comes with nmt
+_PACKAGE = Path(__file__).parent
 CHECKPOINT = re.compile(r"(step|average)-(\d{8})")  # the name of a checkpoint's folder
 # The files of a checkpoint.
 WEIGHTS = "model.safetensors"
@@ -19,12 +21,12 @@ META = "meta.json"
 class RunDir:
     """One run's folder. It is self-contained: copied elsewhere, it translates there."""
 
-    def __init__(self, path: Path, checkpoint: Path | None = None, named_by: str = "") -> None:
-        """`checkpoint` is the one that is meant, if not the best; `named_by` is where the run's name came from."""
+    def __init__(self, path: Path, checkpoint: Path | None = None, why: str = "") -> None:
+        """`checkpoint` is the one that is meant, if not the best; `why` says why this run is taken."""
         self.path = path
         self.checkpoint = checkpoint
         # For messages, after the name of the run.
-        self.named_by = f" (named by {named_by})" if named_by else ""
+        self.note = f" ({why})" if why else ""
         # The effective configuration.
         self.config = path / "config.yaml"
         # Pairs that `prepare` kept and dropped, by rule.
@@ -52,12 +54,22 @@ class RunDir:
         self.train_keys = self.data / "train.keys"
 
     @classmethod
-    def at(cls, path: Path, named_by: str = "") -> Self:
-        """The run in a folder, or the run of a checkpoint's folder, which is then the one that is meant."""
+    def at(cls, path: Path, why: str = "") -> Self:
+        """The run in a folder, or the run of a checkpoint's folder, which is then the one that is meant.
+
+        `pretrained` is the run that comes with nmt, unless there is a folder of that name.
+        """
+        if path == Path(PRETRAINED) and not path.exists():
+            return cls.pretrained(why)
         if CHECKPOINT.fullmatch(path.name) and path.absolute().parent.name == "checkpoints":
             path = path if path.parent.name else path.absolute()
-            return cls(path.parent.parent, path, named_by)
-        return cls(path, named_by=named_by)
+            return cls(path.parent.parent, path, why)
+        return cls(path, why=why)
+
+    @classmethod
+    def pretrained(cls, why: str = "") -> Self:
+        """The run that comes with nmt."""
+        return cls(_PACKAGE / PRETRAINED, why=why)
 
     def places(self) -> list[Path]:
         """All that nmt writes in the folder; a folder of these may hold other things too."""

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Install nmt, train a small model on data/toy, translate with it and score it: some minutes.
+# Install nmt, translate with the model that comes with it, then train a small one on data/toy, translate with that and
+# score it: some minutes. The training lies in runs/demo, so that no other folder takes its model for the last trained.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bash scripts/setup.sh
@@ -11,47 +12,59 @@ step() {
     printf '   %s\n' "$@"
 }
 
-train() {
-    nmt train --config configs/toy.yaml "$@"
-}
-
-# Each sentence with its translation below it.
+# Each sentence with its translation below it: show MODEL SENTENCE…
 show() {
-    local translations
-    translations=$(printf '%s\n' "$@" | nmt translate)
+    local model=$1 translations
+    shift
+    translations=$(printf '%s\n' "$@" | nmt translate --model "$model")
     paste -d '\n' <(printf '%s\n' "$@") - <<<"$translations"
 }
 
-step "1. nmt train --config configs/toy.yaml" \
+step "1. nmt translate" \
+    "One line in, one line out, with the model that comes with nmt: everyday sentences and texts of software."
+show pretrained "Where is the nearest train station?" "Click Save to apply your changes."
+if [[ -t 0 ]]; then
+    read -r -p "   An English sentence of your own: " sentence
+    if [[ -n "$sentence" ]]; then
+        show pretrained "$sentence"
+    fi
+fi
+
+mkdir -p runs/demo
+cd runs/demo
+TOY=runs/toy
+
+train() {
+    nmt train --config ../../configs/toy.yaml data.path=../../data/toy "run_dir=$TOY" "$@"
+}
+
+step "2. nmt train --config configs/toy.yaml" \
     "Cleans data/toy, builds both vocabularies, and trains a Transformer: about a minute on two cores." \
     "The loss falls. Every 100 updates the model translates three sentences that it is not trained on" \
-    "(→ is its translation, = the reference). If runs/toy exists, training continues where it stopped."
+    "(→ is its translation, = the reference). If there is one in runs/demo, it continues where it stopped."
 train || {
     code=$?
     # 2: trained with another configuration; 5: its checkpoints do not fit. Nothing else is fixed by starting anew.
     if ((code != 2 && code != 5)); then
         exit "$code"
     fi
-    echo "runs/toy does not fit configs/toy.yaml and data/toy as they are now; starting anew"
+    echo "runs/demo/$TOY does not fit configs/toy.yaml and data/toy as they are now; starting anew"
     train --overwrite
 }
 
-step "2. nmt translate < sentences.txt" \
-    "One line in, one line out. No option is needed: it uses the model that was trained last."
-show "I like tea." "My sister has a red bicycle." "She bought three apples yesterday."
+step "3. nmt translate --model runs/demo/$TOY" \
+    "The new model knows some 900 words and the sentence patterns of data/toy, and nothing else:" \
+    "the last sentence is about something else, so its translation is nonsense."
+show "$TOY" "I like tea." "My sister has a red bicycle." "She bought three apples yesterday." \
+    "Parliament rejected the budget."
 
-step "3. The same with a sentence about something else" \
-    "The model knows the words and sentence patterns of data/toy and nothing else, so this is nonsense." \
-    "For real text, train on real corpora: see 'Train on your own corpora' in README.md."
-show "Parliament rejected the budget."
-
-step "4. nmt evaluate" \
+step "4. nmt evaluate --model runs/demo/$TOY" \
     "Translates the 200 test sentences; the model was trained on none of them. For BLEU and chrF, 100 is the" \
     "reference itself. The 95 % interval is in brackets; sacreBLEU's signature says how the score was measured." \
     "The scores are this high because data/toy is so simple; on real news, systems reach 25 to 45 BLEU."
-nmt evaluate
+nmt evaluate --model "$TOY"
 
 step "Done. Next:" \
-    "source .venv/bin/activate           makes the command nmt available" \
+    "source .venv/bin/activate           makes the command nmt available, in every folder" \
     "nmt translate                       type English, read Chinese; Ctrl-D ends" \
     "configs/base.yaml                   the start for your own corpora"

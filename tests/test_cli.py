@@ -37,7 +37,6 @@ def test_help_names_the_commands_and_version_the_version() -> None:
             5,
             "nowhere: does not exist; run nmt train, or name a run with --model",
         ),
-        (["translate"], 5, "no model: no run was trained in this folder; run nmt train"),
         (["import", "nodir", "no"], 5, "nodir: no such folder; name a folder, or a model on the"),
         (["import", "nodir"], 2, "DIR: missing; see "),
         (["import", "nodir", "{corpus}"], 2, "is not empty; name a folder that is not there yet"),
@@ -47,7 +46,6 @@ def test_help_names_the_commands_and_version_the_version() -> None:
             2,
             "train.updates=3: a trained model takes only search.*",
         ),
-        (["translate", "--n-best", "3"], 5, "no model"),
         (
             ["translate", "{corpus}/test.en"],
             2,

@@ -71,8 +71,8 @@ Model = Annotated[
         "-m",
         metavar="DIR",
         parser=path_of,
-        help="Run folder, or one of its checkpoints; "
-        "default: the run of --config, $NMT_MODEL, or the last trained run.",
+        help="Run folder, or one of its checkpoints; default: the run of --config, $NMT_MODEL, "
+        "the last trained run, or pretrained, which comes with nmt.",
     ),
 ]
 BeamSize = Annotated[

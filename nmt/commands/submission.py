@@ -134,7 +134,9 @@ def from_model(
     source = files.src or run.text("test", settings.src.language)
     references = files.references or [run.text("test", settings.tgt.language)]
     if files.src is None and not source.is_file():
-        raise DataError(f"{run.path}: has no test sentences; give some with --src and --ref")
+        raise DataError(
+            f"{run.path}{run.note}: has no test sentences; give some with --src and --ref"
+        )
     fix = "give other sentences with --src and --ref"
     sources = filled_lines(source, fix)
     texts = [filled_lines(path, fix) for path in references]

@@ -44,6 +44,8 @@ def find_run(
 ) -> "tuple[Config, RunDir]":
     """The trained run that is meant: `model`, else the config's, else $NMT_MODEL, else the last one trained here.
 
+    If none is named and none was trained here, it is the one that comes with nmt.
+
     A run may be named by one of its checkpoints, which is then the one that is meant. Its own configuration holds,
     except that the `search` and `evaluate` sections of `config`, and overrides of those, come first. Raises
     ModelError if there is no such run or checkpoint, ConfigError for an override of anything else.
@@ -70,16 +72,16 @@ def find_run(
 
 def _refuse_absent(run: RunDir, train: str) -> None:
     """Raise ModelError if there is no run, or not the checkpoint that is asked for."""
-    named = run.named_by
+    where = f"{run.path}{run.note}"
     fix = f"run {train}, or name a run with --model"
     if not run.path.exists():
-        raise ModelError(f"{run.path}{named}: does not exist; {fix}")
+        raise ModelError(f"{where}: does not exist; {fix}")
     if not run.config.is_file():
-        raise ModelError(f"{run.path}{named}: not a run folder (no config.yaml); {fix}")
+        raise ModelError(f"{where}: not a run folder (no config.yaml); {fix}")
     if run.checkpoint is not None and not run.checkpoint.is_dir():
         present = ", ".join(path.name for path in run.steps_and_averages()) or "none"
         raise ModelError(
-            f"{run.checkpoint}{named}: no such checkpoint; {run.checkpoints} has {present}"
+            f"{run.checkpoint}{run.note}: no such checkpoint; {run.checkpoints} has {present}"
         )
 
 
@@ -107,12 +109,14 @@ def _locate(model: Path | None, asked: "Config | None") -> RunDir:
         return RunDir(Path(asked.run_dir))
     named = os.environ.get("NMT_MODEL")
     if named:
-        return RunDir.at(Path(named), "$NMT_MODEL")
+        return RunDir.at(Path(named), "named by $NMT_MODEL")
     try:
-        return RunDir.at(read_latest(), str(LATEST))
-    except OSError:
-        fix = "run nmt train, or give --model DIR or $NMT_MODEL"
-        raise ModelError(f"no model: no run was trained in this folder; {fix}") from None
+        return RunDir.at(read_latest(), f"named by {LATEST}")
+    except (FileNotFoundError, NotADirectoryError):
+        return RunDir.pretrained("comes with nmt; no other is named")
+    except OSError as error:
+        fix = "make it readable, or name a run with --model"
+        raise ModelError(f"{LATEST}: {error.strerror}; {fix}") from None
 
 
 def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:

@@ -44,7 +44,11 @@ def load_training_config(path: Path | None, overrides: list[str] | None = None) 
 def start_run(config: Config) -> RunDir | None:
     """The run that a training starts from, if any."""
     start = config.train.start_from
-    return None if start is None else RunDir.at(Path(start), "train.start_from")
+    return None if start is None else _named(start)
+
+
+def _named(start: str) -> RunDir:
+    return RunDir.at(Path(start).expanduser(), "named by train.start_from")
 
 
 def _start(settings: PlacedSettings) -> RunDir | None:
@@ -57,18 +61,18 @@ def _start(settings: PlacedSettings) -> RunDir | None:
         run = RunDir(Path(own).expanduser())
         if run.steps() and run.config.is_file():
             return run
-    return RunDir.at(Path(train["start_from"]).expanduser(), "train.start_from")
+    return _named(train["start_from"])
 
 
 def _inherited(start: RunDir) -> dict[str, Any]:
     """The settings of a run that its weights depend on."""
     if not start.config.is_file():
         fix = "name the folder of a run, or one of its checkpoints"
-        raise ModelError(f"{start.path}{start.named_by}: not a run folder (no config.yaml); {fix}")
+        raise ModelError(f"{start.path}{start.note}: not a run folder (no config.yaml); {fix}")
     checkpoints = [start.checkpoint] if start.checkpoint else start.steps_and_averages()
     if not any(folder.is_dir() for folder in checkpoints):
         where = start.checkpoint or start.path
-        raise ModelError(f"{where}{start.named_by}: no checkpoint here; name a trained run")
+        raise ModelError(f"{where}{start.note}: no checkpoint here; name a trained run")
     values = dump(load_config(start.config))
     values["model"] |= _OWN_VECTORS
     return {key: values[key] for key in (*_SECTIONS, "shared_vocab")}

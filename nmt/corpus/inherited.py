@@ -21,7 +21,7 @@ from nmt.text.vocab import Vocab, rank, unlisted
 def fingerprint_of(start: RunDir) -> list[str]:
     """Hashes of the files that decide a run's ids. Raises ModelError if it has no vocabularies."""
     if not start.vocab("src").is_file():
-        raise ModelError(f"{start.path}{start.named_by}: no vocabularies here; name a trained run")
+        raise ModelError(f"{start.path}{start.note}: no vocabularies here; name a trained run")
     files = [name(side) for side in SIDES for name in (start.vocab, start.pieces)]
     return [checksum(path) for path in files if path.is_file()]
 

@@ -96,5 +96,5 @@ def _on_ctranslate2(
     engine = CTranslate2Engine(conversion.folder, src, tgt, longest, numbers)
     translator = Translator(engine, src, tgt, config.search, config.prepare.augment)
     translator.checkpoint = conversion.checkpoint
-    say(f"nmt: model {conversion.checkpoint}{run.named_by}, {engine.name} on cpu")
+    say(f"nmt: model {conversion.checkpoint}{run.note}, {engine.name} on cpu")
     return translator

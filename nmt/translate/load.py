@@ -67,7 +67,7 @@ def load_decoder(
     checkpoint.copy_weights(model, weights)
     with within_memory(f"the model of {folder}", "take another device"):
         decoder = Decoder(model.to(where), src, tgt, resolved, warn)
-    say(f"nmt: model {folder}{run.named_by}, {resolved} on {where}")
+    say(f"nmt: model {folder}{run.note}, {resolved} on {where}")
     return decoder, folder
 
 
@@ -103,7 +103,7 @@ def _load_best(run: RunDir, warn: Say) -> Loaded:
     elif run.best.exists():
         warn(f"{run.best}: names a checkpoint that is not there; taking the last whole one")
     fix = "run nmt train, or name a run with --model"
-    problem = f"{run.path}{run.named_by}: no trained model here; {fix}"
+    problem = f"{run.path}{run.note}: no trained model here; {fix}"
     for folder in candidates:
         before = _identity(folder)
         try:

@@ -294,7 +294,6 @@ def test_the_run_is_found_as_nmt_translate_finds_it(
     run: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert refusal("ct2", "out")[0] == 5
     monkeypatch.setenv("NMT_MODEL", str(run.path))
     assert export("ct2", "of-variable").exit_code == 0
     monkeypatch.delenv("NMT_MODEL")

@@ -198,7 +198,6 @@ def test_rows_beyond_a_size_travel_compressed(monkeypatch: pytest.MonkeyPatch) -
     ("arguments", "code", "message"),
     [
         ([], 2, "give --output FILE for a page, or --json for its figures"),
-        (["-o", "{tmp}/r.html"], 5, "no model: no run was trained in this folder"),
         (["-o", "-"], 2, "a page is a file; name one, such as report.html"),
         (["-o", "{tmp}/no/r.html", "--hyp", "{a}", "--ref", "{a}"], 2, "there is no folder"),
         (["-o", "{a}", "--hyp", "{b}", "--ref", "{b}"], 2, "exists already; name another"),
