@@ -16,7 +16,7 @@ from pathlib import Path
 
 from nmt.corpus.contamination import load_keys, public_tests
 from nmt.corpus.dedupe import side_key
-from nmt.corpus.lines import read_lines
+from nmt.corpus.pairs import SentencePair, read_pairs, writing_pairs
 from nmt.errors import UserError
 
 SIZE = 500  # pairs of each domain
@@ -37,45 +37,41 @@ DOMAINS = {
     "captions": ["general/3am"],
 }  # fmt: skip
 
-Pair = tuple[str, str]
 
-
-def pairs_of(stem: Path) -> Iterator[Pair]:
+def pairs_of(stem: Path) -> Iterator[SentencePair]:
     """The pairs of `stem.en` and `stem.zh`, or of those with `.gz`, in their order."""
     ending = "" if Path(f"{stem}.en").exists() else ".gz"
-    sides = (read_lines(Path(f"{stem}.{language}{ending}")) for language in ("en", "zh"))
-    return zip(*sides, strict=True)
+    return read_pairs(Path(f"{stem}.en{ending}"), Path(f"{stem}.zh{ending}"))
 
 
-def draw(pairs: set[Pair]) -> list[Pair]:
+def draw(pairs: set[SentencePair]) -> list[SentencePair]:
     """SIZE pairs, each with an English sentence of its own: those whose SHA-256 is smallest."""
     ordered = sorted(pairs, key=lambda pair: hashlib.sha256("\t".join(pair).encode()).digest())
-    first: dict[str, Pair] = {}
+    first: dict[str, SentencePair] = {}
     for pair in ordered:
-        first.setdefault(pair[0], pair)
+        first.setdefault(pair.src, pair)
     return list(first.values())[:SIZE]
 
 
-def in_public_tests(pairs: Iterable[Pair]) -> list[Pair]:
+def in_public_tests(pairs: Iterable[SentencePair]) -> list[SentencePair]:
     """Pairs of more than four words that have a side in a public test set, each once.
 
     `prepare` itself drops only longer ones: short sentences may stand in both by chance.
     """
     known = {int(key) for name in public_tests() for key in load_keys(name)}
-    found: dict[Pair, bool] = {}
-    for src, tgt in pairs:
-        is_long = len(src.split()) > SHORT
-        if is_long and not known.isdisjoint((side_key(src), side_key(tgt))):
-            found[src, tgt] = True
-    return list(found)
+    found = []
+    for pair in pairs:
+        is_long = len(pair.src.split()) > SHORT
+        if is_long and not known.isdisjoint(map(side_key, pair)):
+            found.append(pair)
+    return list(dict.fromkeys(found))
 
 
-def write(pairs: Iterable[Pair], stem: Path) -> None:
+def write(pairs: Iterable[SentencePair], stem: Path) -> None:
     """Write both sides of these pairs."""
-    texts = zip(*pairs, strict=True)
-    for language, lines in zip(("en", "zh"), texts, strict=True):
-        text = "".join(f"{line}\n" for line in lines)
-        Path(f"{stem}.{language}").write_text(text, encoding="utf-8")
+    with writing_pairs(Path(f"{stem}.en"), Path(f"{stem}.zh")) as put:
+        for src, tgt in pairs:
+            put(src, tgt)
 
 
 def set_aside(large: Path, tatoeba: Path, out: Path, tests: list[Path]) -> None:
@@ -107,7 +103,7 @@ def main() -> None:
     asked = parser.parse_args()
     try:
         set_aside(asked.large, asked.tatoeba, asked.out, asked.tests)
-    except (OSError, UserError, ValueError) as error:
+    except (OSError, UserError) as error:
         sys.exit(f"hold_out: {error}")
 
 
