@@ -149,7 +149,7 @@ def origins(run: RunDir) -> list[dict[str, Any]]:
     return found
 
 
-def test_every_corpus_has_a_licence_and_a_source_and_stands_on_its_card() -> None:
+def test_every_corpus_has_a_licence_and_stands_on_its_card() -> None:
     card = (SHIPPED.path / "README.md").read_text(encoding="utf-8")
     corpora = [corpus for origin in origins(SHIPPED) for corpus in origin["corpora"]]
     assert len({corpus["name"] for corpus in corpora}) > 50
