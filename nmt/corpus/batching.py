@@ -22,9 +22,9 @@ from nmt.text.vocab import BOS, EOS, PAD
 Indices = npt.NDArray[np.int64]  # of pairs
 Row = Ids | list[int]  # the ids of a sentence, without BOS and EOS
 
-# Batches have few shapes: each new one costs time and, on a CPU, memory for good (some 50 kernels of 100 kB).
+# Batches have few shapes: each new one costs time and, on a CPU, memory for good (see `nmt/model/kernels/layout.py`).
 _ROW_STEP = 8  # the rows of larger batches are a multiple of it
-_TOKEN_STEP = 64  # so are the target tokens that are projected to the vocabulary
+_TOKEN_STEP = 128  # so are the target tokens that are projected to the vocabulary
 
 
 @dataclass(frozen=True, order=True)

@@ -22,6 +22,7 @@ from nmt.model.cache import Cache, LayerCache
 from nmt.model.kernels.attention import Attend, bias_of
 from nmt.model.kernels.dropout import Dropout
 from nmt.model.kernels.layer_norm import LayerNorm
+from nmt.model.kernels.layout import PADDED, Layout, Packed
 from nmt.text.vocab import PAD
 
 Sublayer = Callable[[Tensor], Tensor]
@@ -67,21 +68,27 @@ class SelfAttention(nn.Module):
         self.attend = Attend(config.attention_dropout)
 
     def forward(
-        self, x: Tensor, bias: Tensor | None, cache: LayerCache | None = None, first_slot: int = 0
+        self,
+        x: Tensor,
+        layout: Layout,
+        bias: Tensor | None,
+        cache: LayerCache | None = None,
+        first_slot: int = 0,
     ) -> Tensor:
-        """x [N,T,d] → [N,T,d].
+        """x [N,T,d] in `layout` → the same.
 
         With a cache, x also looks at the positions that it holds; with one and without a bias, each
         position looks at those up to itself.
         """
-        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        q, k, v = layout.unpack(self.qkv(x)).chunk(3, dim=-1)
         q = split_heads(q, self.heads)
         k = split_heads(k, self.heads)
         v = split_heads(v, self.heads)
         if cache is not None:
             k, v = cache.extend(k, v, first_slot)
         is_causal = cache is not None and bias is None
-        return self.out(join_heads(self.attend(q, k, v, bias, is_causal)))
+        attended = join_heads(self.attend(q, k, v, bias, is_causal))
+        return self.out(layout.pack(attended))
 
 
 class CrossAttention(nn.Module):
@@ -97,17 +104,18 @@ class CrossAttention(nn.Module):
         self.out = Linear(width, width, bias)
         self.attend = Attend(config.attention_dropout)
 
-    def memory(self, x: Tensor) -> LayerCache:
-        """The keys and values of encoder output x [B,S,d], computed once a sentence."""
-        k, v = self.kv(x).chunk(2, dim=-1)
+    def memory(self, x: Tensor, layout: Layout) -> LayerCache:
+        """The keys and values of encoder output x [B,S,d] in `layout`, computed once a sentence."""
+        k, v = layout.unpack(self.kv(x)).chunk(2, dim=-1)
         k = split_heads(k, self.heads)
         v = split_heads(v, self.heads)
         return LayerCache(k, v, keys=k[:, :, :0], values=v[:, :, :0])
 
-    def forward(self, x: Tensor, cache: LayerCache, bias: Tensor | None) -> Tensor:
-        """x [B,T·K,d] → [B,T·K,d]: all beams of a sentence look at its one memory."""
-        q = split_heads(self.q(x), self.heads)
-        return self.out(join_heads(self.attend(q, cache.memory_keys, cache.memory_values, bias)))
+    def forward(self, x: Tensor, layout: Layout, cache: LayerCache, bias: Tensor | None) -> Tensor:
+        """x [B,T·K,d] in `layout` → the same: all beams of a sentence look at its one memory."""
+        q = split_heads(layout.unpack(self.q(x)), self.heads)
+        attended = join_heads(self.attend(q, cache.memory_keys, cache.memory_values, bias))
+        return self.out(layout.pack(attended))
 
 
 class FeedForward(nn.Module):
@@ -167,9 +175,9 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(config)
         self.feed_forward_residual = residual(config)
 
-    def forward(self, x: Tensor, bias: Tensor | None) -> Tensor:
-        """x [B,S,d], bias [B,1,1,S] → [B,S,d]."""
-        x = self.attention_residual(x, lambda y: self.attention(y, bias))
+    def forward(self, x: Tensor, layout: Layout, bias: Tensor | None) -> Tensor:
+        """x [B,S,d] in `layout`, bias [B,1,1,S] → the same as x."""
+        x = self.attention_residual(x, lambda y: self.attention(y, layout, bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
@@ -189,14 +197,17 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
+        layout: Layout,
         bias: Tensor | None,
         cache: LayerCache,
         filled_slots: int,
         memory_bias: Tensor | None,
     ) -> Tensor:
-        """x [B,T·K,d], bias from `Cache.extend_past` → [B,T·K,d]."""
-        x = self.attention_residual(x, lambda y: self.attention(y, bias, cache, filled_slots))
-        x = self.cross_residual(x, lambda y: self.cross(y, cache, memory_bias))
+        """x [B,T·K,d] in `layout`, bias from `Cache.extend_past` → the same as x."""
+        x = self.attention_residual(
+            x, lambda y: self.attention(y, layout, bias, cache, filled_slots)
+        )
+        x = self.cross_residual(x, lambda y: self.cross(y, layout, cache, memory_bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
@@ -261,38 +272,44 @@ class Transformer(nn.Module):
 
         With `target_positions` [n], which count through B·T, only theirs are computed: [n,V].
         """
-        cache = self.encode(src, src_is_padded)
-        states = self.decode_states(tgt_in, cache)  # [B,T,d]
+        steps = tgt_in.shape[1]
+        src_layout, tgt_layout = PADDED, PADDED
+        if self.dtype == torch.bfloat16 and src.device.type == "cpu":
+            src_is_padded |= src.shape[1] < steps
+            src, tgt_in = equally_wide(src, tgt_in)
+            src_layout, tgt_layout = Packed(src), Packed(tgt_in)
+        cache = self.encode(src, src_is_padded, src_layout)
+        states = self.decode_states(tgt_in, cache, tgt_layout)[:, :steps]  # [B,T,d]
         if target_positions is not None:
             states = states.flatten(0, 1).index_select(0, target_positions)  # [n,d]
         return self.project(states)
 
-    def encode(self, src: Tensor, is_padded: bool = True) -> Cache:
+    def encode(self, src: Tensor, is_padded: bool = True, layout: Layout = PADDED) -> Cache:
         """src [B,S] → what decoding needs of it; attention is faster if nothing is padded."""
         bias = None
         if is_padded:
             bias = bias_of((src != PAD)[:, None, None, :], self.dtype)  # [B,1,1,S]
-        x = self.src_embedding(src, self.dtype)  # [B,S,d]
+        x = layout.pack(self.src_embedding(src, self.dtype))  # [B,S,d]
         for layer in self.encoder:
-            x = layer(x, bias)
+            x = layer(x, layout, bias)
         x = self.encoder_norm(x)
-        memories = [cast(DecoderLayer, layer).cross.memory(x) for layer in self.decoder]
+        memories = [cast(DecoderLayer, layer).cross.memory(x, layout) for layer in self.decoder]
         return Cache(memories, memory_bias=bias)
 
     def decode(self, tgt_in: Tensor, cache: Cache) -> Tensor:
         """tgt_in [N,T], which follows what the cache holds → logits [N,T,V] of each next token."""
         return self.project(self.decode_states(tgt_in, cache))
 
-    def decode_states(self, tgt_in: Tensor, cache: Cache) -> Tensor:
+    def decode_states(self, tgt_in: Tensor, cache: Cache, layout: Layout = PADDED) -> Tensor:
         """The decoder's last states [N,T,d], before the projection."""
         x = self.tgt_embedding(tgt_in, cache.dtype, start=cache.length)
-        x = join_beams(x, cache.beams)  # [B,T·K,d]
+        x = layout.pack(join_beams(x, cache.beams))  # [B,T·K,d]
         steps = tgt_in.shape[1]
         bias = cache.extend_past(steps)
         for layer, layer_cache in zip(self.decoder, cache.layers, strict=True):
-            x = layer(x, bias, layer_cache, cache.filled_slots, cache.memory_bias)
+            x = layer(x, layout, bias, layer_cache, cache.filled_slots, cache.memory_bias)
         cache.length += steps
-        return split_beams(self.decoder_norm(x), cache.beams)
+        return split_beams(layout.unpack(self.decoder_norm(x)), cache.beams)
 
     def project(self, states: Tensor) -> Tensor:
         """States [..., d] → logits [..., V]."""
@@ -308,6 +325,13 @@ class Transformer(nn.Module):
 def layer_norm(config: ModelConfig) -> LayerNorm:
     """A norm over d_model, with a bias unless the model has none."""
     return LayerNorm(config.d_model, bias=config.bias != "none")
+
+
+def equally_wide(src: Tensor, tgt: Tensor) -> tuple[Tensor, Tensor]:
+    """[B,S] and [B,T] → both [B,W], with more padding on one of them."""
+    width = max(src.shape[1], tgt.shape[1])
+    src = F.pad(src, (0, width - src.shape[1]), value=PAD)
+    return src, F.pad(tgt, (0, width - tgt.shape[1]), value=PAD)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

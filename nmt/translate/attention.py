@@ -13,6 +13,7 @@ from torch import Tensor
 from nmt.corpus.batching import collate
 from nmt.model.cache import LayerCache
 from nmt.model.device import wide
+from nmt.model.kernels.layout import Layout
 from nmt.model.transformer import CrossAttention, DecoderLayer, Transformer, split_heads
 
 
@@ -46,7 +47,7 @@ def _recording(model: Transformer) -> Iterator[list[Tensor]]:
     """Note the weights of each layer's attention to the memory, [B,H,T,S], while the model computes."""
     recorded: list[Tensor] = []
 
-    def note(cross: Any, inputs: tuple[Tensor, LayerCache, Tensor | None]) -> None:
+    def note(cross: Any, inputs: tuple[Tensor, Layout, LayerCache, Tensor | None]) -> None:
         recorded.append(_weights(cross, *inputs))
 
     layers = [cast(DecoderLayer, layer) for layer in model.decoder]
@@ -58,9 +59,11 @@ def _recording(model: Transformer) -> Iterator[list[Tensor]]:
             hook.remove()
 
 
-def _weights(cross: CrossAttention, x: Tensor, cache: LayerCache, bias: Tensor | None) -> Tensor:
-    """softmax(q kᵀ / √D + bias) of x [B,T,d]: the weights that attention multiplies its values with, [B,H,T,S]."""
-    q = split_heads(cross.q(x), cross.heads)  # [B,H,T,D]
+def _weights(
+    cross: CrossAttention, x: Tensor, layout: Layout, cache: LayerCache, bias: Tensor | None
+) -> Tensor:
+    """softmax(q kᵀ / √D + bias) [B,H,T,S] of x [B,T,d] in `layout`: the weights that attention gives to its values."""
+    q = split_heads(layout.unpack(cross.q(x)), cross.heads)  # [B,H,T,D]
     scores = (q @ cache.memory_keys.mT).to(wide(q.dtype)) * q.shape[-1] ** -0.5
     if bias is not None:
         scores = scores + bias

@@ -149,8 +149,8 @@ def assert_layout(batch: Batch, pairs: list[tuple[list[int], list[int]]]) -> Non
         token for _, tgt in pairs for token in (BOS, *tgt)
     ]
     rounding = batch.target_positions[batch.tokens :]
-    assert len(batch.target_positions) % 64 == 0
-    assert len(rounding) < 64
+    assert len(batch.target_positions) % 128 == 0
+    assert len(rounding) < 128
     assert not rounding.any()
     assert batch.tokens == sum(len(tgt) + 1 for _, tgt in pairs)
 

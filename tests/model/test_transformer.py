@@ -19,6 +19,7 @@ from torch_twin import (
 from nmt.config.schema import ModelConfig
 from nmt.model.initialise import initialise
 from nmt.model.kernels.attention import bias_of
+from nmt.model.kernels.layout import PADDED
 from nmt.model.transformer import FeedForward, Transformer, sinusoids
 from nmt.text.vocab import PAD
 
@@ -70,7 +71,7 @@ def test_an_encoder_layer_is_torchs_with_the_same_weights(
         torch.zeros(3, 6, dtype=torch.bool),
     )
     padding[1, 4:] = True
-    ours = layer(x, bias_of(~padding[:, None, None, :], x.dtype))
+    ours = layer(x, PADDED, bias_of(~padding[:, None, None, :], x.dtype))
     exactly(ours, encoder_twin(layer, config).train()(x, src_key_padding_mask=padding))
 
 
@@ -86,7 +87,7 @@ def test_a_decoder_layer_is_torchs_with_the_same_weights(
     cache = model.encode(src)
     memory, x = (torch.randn(3, n, config.d_model, dtype=torch.float64) for n in (5, 4))
     layer, past = model.decoder[0], torch.ones(4, 4, dtype=torch.bool).tril()
-    ours = layer(x, None, layer.cross.memory(memory), 0, cache.memory_bias)
+    ours = layer(x, PADDED, None, layer.cross.memory(memory, PADDED), 0, cache.memory_bias)
     theirs = decoder_twin(layer, config)(
         x, memory, tgt_mask=~past, memory_key_padding_mask=src == PAD
     )
