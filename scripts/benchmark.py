@@ -3,7 +3,7 @@
 
     python scripts/benchmark.py all                                   a quarter of an hour on two cores
     python scripts/benchmark.py train --data data/tatoeba          on train.en and train.zh of a folder
-    python scripts/benchmark.py translate --model runs/tatoeba        with a trained model
+    python scripts/benchmark.py translate --model runs/tatoeba        with a trained model, on its test set
     python scripts/benchmark.py prepare --pairs 1000000 --pairs 5000000   memory and time as the text grows
     python scripts/benchmark.py all --tiny                            only to see that it works
 
@@ -26,6 +26,9 @@ import typer
 from bench import preparing, training, translating
 from bench.results import Figure, Settings, table
 
+from nmt.cpu import has_amx
+from nmt.errors import UserError
+
 PARTS: dict[str, Callable[[Settings, Path], list[Figure]]] = {
     "train": training.measure,
     "translate": translating.measure,
@@ -38,7 +41,9 @@ def main(
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:N or mps.")] = "cpu",
     data: Annotated[
         Path | None,
-        typer.Option(help="A folder with train.en and train.zh; without it text is made."),
+        typer.Option(
+            help="A folder with train.en and train.zh, or test.en with --model; else text is made."
+        ),
     ] = None,
     model: Annotated[
         Path | None, typer.Option(help="A run to translate with; without it weights are random.")
@@ -56,17 +61,25 @@ def main(
     if part not in (*PARTS, "all"):
         sys.exit(f"benchmark: no part {part!r}; choose from {', '.join(PARTS)}, all")
     settings = Settings(torch.device(device), data, model, rounds, tiny, pairs or [])
-    figures: list[Figure] = []
-    names = list(PARTS) if part == "all" else [part]
-    for name in names:
-        with TemporaryDirectory(prefix="nmt-benchmark-") as folder:
-            figures += PARTS[name](settings, Path(folder))
+    try:
+        figures = measure(list(PARTS) if part == "all" else [part], settings)
+    except UserError as error:
+        sys.exit(f"benchmark: {error}")
     machine = describe(settings.device)
     print("  ".join(f"{key}: {value}" for key, value in machine.items()))
     print(table(figures))
     if json_file is not None:
         record = {"machine": machine, "figures": [figure.as_json() for figure in figures]}
         json_file.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+
+
+def measure(parts: list[str], settings: Settings) -> list[Figure]:
+    """The figures of each part."""
+    figures: list[Figure] = []
+    for part in parts:
+        with TemporaryDirectory(prefix="nmt-benchmark-") as folder:
+            figures += PARTS[part](settings, Path(folder))
+    return figures
 
 
 def describe(device: torch.device) -> dict[str, Any]:
@@ -76,7 +89,7 @@ def describe(device: torch.device) -> dict[str, Any]:
         "cpu": processor(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
-        "amx": torch.cpu._is_amx_tile_supported(),
+        "amx": has_amx(),
         "python": platform.python_version(),
         "torch": torch.__version__,
     }

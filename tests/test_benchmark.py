@@ -54,6 +54,13 @@ def test_each_part_measures_what_it_says(part: str, figures: list[str], tmp_path
     assert all(what in printed for what in measured)
 
 
+def test_a_model_without_sentences_of_its_own_needs_some() -> None:
+    code, printed, told = benchmark("translate", "--model", "pretrained")
+    assert (code, printed) == (1, "")
+    assert told.startswith("benchmark: ")
+    assert told.endswith("no such file; --data names a folder with test.en\n")
+
+
 def test_a_part_that_is_not_there_is_named_with_those_that_are() -> None:
     told = "benchmark: no part 'decode'; choose from train, translate, prepare, all\n"
     assert benchmark("decode") == (1, "", told)

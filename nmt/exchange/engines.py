@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nmt.config.schema import Config
+from nmt.cpu import has_amx
 from nmt.errors import ConfigError, Say
 from nmt.run_dir import RunDir
 
@@ -18,7 +19,6 @@ _NUMBERS: dict[str, Literal["int8", "float32"]] = {
     "int8": "int8",
     "fp32": "float32",
 }
-_CPU_INFO = Path("/proc/cpuinfo")
 
 
 class Computing(NamedTuple):
@@ -55,7 +55,7 @@ def _best_engine(config: Config, asked: Computing) -> EngineName:
         return "torch"
     if asked.precision == "int8":
         return "ctranslate2"
-    return "torch" if _has_a_gpu(asked.device) or _multiplies_in_bf16() else "ctranslate2"
+    return "torch" if _has_a_gpu(asked.device) or has_amx() else "ctranslate2"
 
 
 def _has_a_gpu(device: str) -> bool:
@@ -63,15 +63,6 @@ def _has_a_gpu(device: str) -> bool:
     if device == "cpu":
         return False
     return sys.platform == "darwin" or Path("/proc/driver/nvidia/version").exists()
-
-
-def _multiplies_in_bf16() -> bool:
-    """Whether the CPU has instructions for bf16, in which torch is as fast as CTranslate2 in int8."""
-    try:
-        flags = _CPU_INFO.read_text(encoding="utf-8", errors="replace").split()
-    except OSError:
-        return False
-    return not {"amx_bf16", "avx512_bf16"}.isdisjoint(flags)
 
 
 def _on_ctranslate2(

@@ -7,6 +7,7 @@ from typing import Literal, TypeVar, cast
 
 import torch
 
+from nmt.cpu import is_faster_in_bf16
 from nmt.errors import ConfigError, UserError
 
 Precision = Literal["fp32", "bf16", "fp16"]
@@ -78,7 +79,7 @@ def _fastest() -> str:
 def resolve_precision(name: str, device: torch.device) -> Precision:
     """The precision that `auto | fp32 | bf16 | fp16` means on a device.
 
-    auto is bf16 where the hardware multiplies in it; else fp16 on a GPU that does so, as before
+    auto is bf16 where the hardware is fast in it; else fp16 on a GPU that does so, as before
     Ampere; else fp32. Raises ConfigError for fp16 without a GPU.
     """
     if name != "auto" and name not in _DTYPES:
@@ -89,20 +90,18 @@ def resolve_precision(name: str, device: torch.device) -> Precision:
         )
     if name != "auto":
         return cast(Precision, name)
-    if _multiplies_in_bf16(device):
+    if _is_fast_in_bf16(device):
         return "bf16"
-    return "fp16" if _multiplies_in_fp16(device) else "fp32"
+    return "fp16" if _is_fast_in_fp16(device) else "fp32"
 
 
-def _multiplies_in_bf16(device: torch.device) -> bool:
+def _is_fast_in_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
-    if device.type == "cpu":  # torch has no public question for this before 2.11
-        return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
-    return False
+    return device.type == "cpu" and is_faster_in_bf16()
 
 
-def _multiplies_in_fp16(device: torch.device) -> bool:
+def _is_fast_in_fp16(device: torch.device) -> bool:
     """Whether this is a GPU with tensor cores: from Volta on."""
     return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (7, 0)
 

@@ -10,7 +10,7 @@ from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.corpus.encode import build_vocabularies
 from nmt.corpus.prepare import prepare
-from nmt.run_dir import RunDir
+from nmt.run_dir import RunDir, Split
 
 TOY = Path(__file__).resolve().parents[2] / "data" / "toy"
 
@@ -94,12 +94,12 @@ def configure(
             "src.min_frequency=1",
             "tgt.min_frequency=1",
         ]
-    src, tgt = train_file(text, "en"), train_file(text, "zh")
+    src, tgt = text_file(text, "train", "en"), text_file(text, "train", "zh")
     corpora = f"data.corpora=[{{src: '{src}', tgt: '{tgt}'}}]"
     return load_config(None, [corpora, *settings, *overrides])
 
 
-def train_file(folder: Path, language: str) -> Path:
-    """The text to train on in a folder, plain or .gz."""
-    plain = folder / f"train.{language}"
-    return plain if plain.exists() else folder / f"train.{language}.gz"
+def text_file(folder: Path, split: Split, language: str) -> Path:
+    """The text of one split in a folder, plain or .gz."""
+    plain = folder / f"{split}.{language}"
+    return plain if plain.exists() else folder / f"{split}.{language}.gz"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.made import train_file, write_sentences
+from bench.made import text_file, write_sentences
 from bench.results import Figure, Settings, in_own_process, run_measured
 from nmt.corpus.batching import plan_epoch
 from nmt.corpus.lines import read_lines
@@ -67,7 +67,7 @@ def _stages(data: Path | None, folder: Path, pairs: int) -> dict[str, tuple[floa
 def _repeat(data: Path, folder: Path, pairs: int) -> None:
     """The first pairs of a folder, over and over if there are too few: a number on each line keeps them apart."""
     for side in ("en", "zh"):
-        lines = list(read_lines(train_file(data, side)))
+        lines = list(read_lines(text_file(data, "train", side)))
         with (folder / f"train.{side}").open("w") as file:
             for number in range(pairs):
                 turn, place = divmod(number, len(lines))

@@ -14,7 +14,7 @@ from typing import cast
 import torch
 
 from bench import ct2
-from bench.made import configure, encoded_run
+from bench.made import configure, encoded_run, text_file
 from bench.results import (
     Figure,
     Rates,
@@ -29,7 +29,7 @@ from nmt.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.corpus.lines import read_lines
-from nmt.errors import print_nothing
+from nmt.errors import ConfigError, print_nothing
 from nmt.exchange.engines import Computing, open_translator
 from nmt.files import write_text
 from nmt.model.device import resolve_precision
@@ -58,9 +58,14 @@ def measure(settings: Settings, folder: Path) -> list[Figure]:
 def _run(settings: Settings, folder: Path) -> tuple[RunDir, list[str]]:
     """A run to translate with, and sentences."""
     if settings.model is not None:
-        config = load_config(settings.model / "config.yaml")
-        run = RunDir(settings.model)
-        return run, list(read_lines(run.text("test", config.src.language)))
+        run = RunDir.at(settings.model)
+        language = load_config(run.config).src.language
+        test = run.text("test", language)
+        if settings.data is not None:
+            test = text_file(settings.data, "test", language)
+        elif not test.exists():
+            raise ConfigError(f"{test}: no such file; --data names a folder with test.{language}")
+        return run, list(read_lines(test))
     sizes = TINY if settings.tiny else SIZES
     pairs = 100 if settings.tiny else 10_000
     sentences = 20 if settings.tiny else 1_000

@@ -248,7 +248,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_last_whole_one(
 
 
 @pytest.mark.parametrize(
-    ("asked", "overrides", "bf16", "gpu", "expected"),
+    ("asked", "overrides", "amx", "gpu", "expected"),
     [
         (("auto", "auto"), [], False, False, "ctranslate2"),
         (("auto", "auto"), [], True, False, "torch"),
@@ -265,11 +265,11 @@ def test_auto_takes_what_can_do_it_and_is_fast_here(
     monkeypatch: pytest.MonkeyPatch,
     asked: tuple[str, str],
     overrides: list[str],
-    bf16: bool,
+    amx: bool,
     gpu: bool,
     expected: str,
 ) -> None:
-    monkeypatch.setattr(engines, "_multiplies_in_bf16", lambda: bf16)
+    monkeypatch.setattr(engines, "has_amx", lambda: amx)
     monkeypatch.setattr(engines, "_has_a_gpu", lambda device: gpu and device != "cpu")
     config = load_config(None, overrides)
     assert engines._best_engine(config, Computing("auto", *asked)) == expected
@@ -280,7 +280,7 @@ def test_without_the_library_torch_is_taken_and_asking_for_it_is_one_line(
 ) -> None:
     config = load_config(trained.config)
     monkeypatch.setattr(engines, "find_spec", lambda _name: None)
-    monkeypatch.setattr(engines, "_multiplies_in_bf16", lambda: False)
+    monkeypatch.setattr(engines, "has_amx", lambda: False)
     assert engines._best_engine(config, Computing("auto", "cpu", "auto")) == "torch"
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(ConfigError, match=r"CTranslate2 is not installed; run pip install"):

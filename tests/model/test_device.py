@@ -28,16 +28,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         apple: bool = False,
         gpu_bf16: bool = False,
         capability: tuple[int, int] = (6, 1),
-        amx: bool = False,
-        avx: bool = False,
+        fast_bf16: bool = False,
     ) -> None:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: gpu_bf16)
         monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
         monkeypatch.setattr(torch.backends.mps, "is_available", lambda: apple)
-        monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
-        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx)
+        monkeypatch.setattr("nmt.model.device.is_faster_in_bf16", lambda: fast_bf16)
 
     return have
 
@@ -83,8 +81,7 @@ def test_a_device_that_is_not_there_is_refused_with_a_way_out(
     ("has", "device", "expected"),
     [
         ({}, CPU, "fp32"),
-        ({"amx": True}, CPU, "bf16"),
-        ({"avx": True}, CPU, "bf16"),
+        ({"fast_bf16": True}, CPU, "bf16"),
         ({"gpus": 1, "gpu_bf16": True}, GPU, "bf16"),
         ({"gpus": 1, "gpu_bf16": True, "capability": (8, 0)}, GPU, "bf16"),
         ({"gpus": 1, "capability": (7, 5)}, GPU, "fp16"),
