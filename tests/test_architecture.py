@@ -14,7 +14,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up; a module imports only from its own layer and the layers below it.
 LAYERS = (
-    {"errors"},
+    {"errors", "cpu"},
     {"files"},
     {"config", "run_dir"},
     {"ownership"},

@@ -274,7 +274,7 @@ class Transformer(nn.Module):
         """
         steps = tgt_in.shape[1]
         src_layout, tgt_layout = PADDED, PADDED
-        if self.dtype == torch.bfloat16 and src.device.type == "cpu":
+        if self.dtype == torch.bfloat16 and src.device.type == "cpu":  # few shapes, few kernels
             src_is_padded |= src.shape[1] < steps
             src, tgt_in = equally_wide(src, tgt_in)
             src_layout, tgt_layout = Packed(src), Packed(tgt_in)
