@@ -154,10 +154,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
     """A run that has learned to count."""
     folder = tmp_path_factory.mktemp("runs") / "counting"
-    # This seed is one of those with which so few updates are enough.
+    # So few updates are enough with each of six seeds, in fp32 and in bf16.
     course = (
         "train.seed=4",
-        "train.updates=400",
+        "train.updates=600",
         "train.validate_every=200",
         "train.save_every=200",
     )

@@ -57,7 +57,7 @@ def test_evaluating_a_model_equals_the_sacrebleu_command(trained: RunDir, tmp_pa
     )
     assert round(result["scores"]["bleu"]["value"], 4) == float(oracle.stdout)
     assert result["model"] == str(trained.path)
-    assert (result["checkpoint"], result["step"]) == ("step-00000400", 400)
+    assert (result["checkpoint"], result["step"]) == ("step-00000600", 600)
     assert result["lines"] == 20
     assert result["search"]["beam_size"] == 2
     history = [json.loads(line) for line in (tmp_path / "h.jsonl").read_text().splitlines()]

@@ -12,7 +12,7 @@ from typer.testing import Result
 
 from nmt.run_dir import RunDir
 
-LAST = "checkpoints/step-00000400"
+LAST = "checkpoints/step-00000600"
 Damage = Callable[[Path], object]
 
 
@@ -134,7 +134,7 @@ def test_a_best_that_names_nothing_is_told_and_the_last_checkpoint_taken(
             f"nmt: warning: {copy.best}: names no checkpoint that is there; "
             "what follows is about the last one\n"
         )
-        assert "step-00000400" in done.stdout
+        assert "step-00000600" in done.stdout
 
 
 def test_half_written_metrics_are_told_and_the_whole_lines_shown(tmp_path: Path) -> None:

@@ -49,45 +49,31 @@ class Packed(Layout):
         self.rows[positions] = torch.arange(self.tokens)
 
     def pack(self, x: Tensor) -> Tensor:
-        """[N,T,c] → [R,c]."""
-        packed: Tensor = _Pack.apply(x.flatten(0, 1), self)  # type: ignore[no-untyped-call]
+        """[N,T,c] → [R,c]. Spare rows must have no gradient: `unpack` sees to that."""
+        x = x.flatten(0, 1)
+        packed: Tensor = _Rows.apply(x, self.positions, self.rows, len(x))  # type: ignore[no-untyped-call]
         return packed
 
     def unpack(self, x: Tensor) -> Tensor:
         """[R,c] → [N,T,c]."""
-        padded: Tensor = _Unpack.apply(x, self)  # type: ignore[no-untyped-call]
+        padded: Tensor = _Rows.apply(x, self.rows, self.positions, self.tokens)  # type: ignore[no-untyped-call]
         return padded.unflatten(0, self.shape)
 
 
-class _Pack(torch.autograd.Function):
-    """Rows from positions. Spare rows have no gradient: `_Unpack` sees to that."""
+class _Rows(torch.autograd.Function):
+    """Rows of x in another order. Each is used once at most, so gradients are selected too, not summed."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, layout: Packed) -> Tensor:
-        """[N·T,c] → [R,c]."""
-        ctx.layout = layout
-        return x.index_select(0, layout.positions)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        """[R,c] → [N·T,c], where padding gets the zeros of a spare row."""
-        return gradients[0].index_select(0, ctx.layout.rows), None
-
-
-class _Unpack(torch.autograd.Function):
-    """Positions from rows."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, layout: Packed) -> Tensor:
-        """[R,c] → [N·T,c]."""
-        ctx.layout = layout
-        return x.index_select(0, layout.rows)
+    def forward(ctx: Any, x: Tensor, order: Tensor, inverse: Tensor, used: int) -> Tensor:
+        """Of x, of which the first `used` rows are used, those of `order`; `inverse` leads back."""
+        ctx.inverse = inverse
+        ctx.used = used
+        return x.index_select(0, order)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        """[N·T,c] → [R,c], where spare rows get zeros."""
-        of_rows = gradients[0].index_select(0, ctx.layout.positions)
-        of_rows[ctx.layout.tokens :] = 0
-        return of_rows, None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
+        """The gradient of x: zeros in the rows that are not used."""
+        of_x = gradients[0].index_select(0, ctx.inverse)
+        of_x[ctx.used :] = 0
+        return of_x, None, None, None
