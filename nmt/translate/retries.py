@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.text import spans
@@ -16,16 +17,6 @@ Mask = Callable[[str], Masked]
 def mask_nothing(line: str) -> Masked:
     """The line as it is."""
     return Masked(line, ())
-
-
-def mask_spans(line: str) -> Masked:
-    """Placeholders for protected spans."""
-    return spans.mask(line)
-
-
-def mask_spans_and_numbers(line: str) -> Masked:
-    """Placeholders for protected spans and for numbers."""
-    return spans.mask(line, numbers=True)
 
 
 @dataclass(frozen=True)
@@ -52,14 +43,17 @@ class Attempt:
         return min(limits, default=0)
 
 
-def attempts(protects: bool, taught: AugmentConfig) -> tuple[Attempt, ...]:
-    """What to try with a model, in order.
+def attempts(protects: bool, taught: AugmentConfig, chinese: bool) -> tuple[Attempt, ...]:
+    """What to try with a model, in order. The first has the mask of the first search.
 
     `protects`: it has placeholders. `taught`: the variants of pairs that it was trained with. To a
     model that never saw the placeholder of a number, one is a word that it does not know where to put.
+    `chinese`: what is Chinese in a line is to stay as it is.
     """
     if not protects:
         return (Attempt(mask_nothing), Attempt(mask_nothing, no_repeat_ngram=4))
+    mask_spans = partial(spans.mask, chinese=chinese)
+    mask_spans_and_numbers = partial(spans.mask, chinese=chinese, numbers=True)
     # A translation without faults may be further down.
     chosen = [Attempt(mask_spans)]
     if taught.masked_numbers > 0:

@@ -19,7 +19,7 @@ from nmt.text.typography import repair
 from nmt.translate.around_spans import texts_between, with_spans
 from nmt.translate.candidates import candidates_of
 from nmt.translate.engine import Engine, NBest
-from nmt.translate.retries import Attempt, attempts, mask_nothing, mask_spans
+from nmt.translate.retries import Attempt, attempts, mask_nothing
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate, Translation
 
@@ -48,8 +48,9 @@ class Translator:
         self.src = src
         self.tgt = tgt
         self.search = search
-        self._attempts = attempts(self.engine.protects, taught)
-        self._mask = mask_spans if self.engine.protects else mask_nothing
+        is_into_chinese = src.language != "zh" and tgt.language == "zh"
+        self._attempts = attempts(engine.protects, taught, chinese=is_into_chinese)
+        self._mask = self._attempts[0].mask
 
     def fingerprint(self) -> str:
         """A hash of engine, vocabularies and search. Translators with the same hash translate alike."""
@@ -115,7 +116,7 @@ class Translator:
         """The n best of a line, from those of its parts; a line without parts stays as it is."""
         if n_bests:
             return candidates_of(source, n_bests, self.tgt, self._repair)
-        text = source.fill(normalize(source.text, self.src.language))
+        text = source.fill(normalize(source.text, self.tgt.language))
         return [Candidate(text, 0.0, 0.0)] if text else []
 
     def _repair(self, text: str) -> str:

@@ -138,17 +138,19 @@ def test_filling_undoes_masking(pieces: list[str]) -> None:
         "+1 ",
         "😀",
         "a::",
+        "是",
+        "是" + "，" * 999,
     ],
 )
 def test_a_long_line_takes_time_in_proportion(unit: str) -> None:
     start = time.process_time()
-    find(unit * (100_000 // len(unit)))
+    mask(unit * (100_000 // len(unit)), chinese=True)
     assert time.process_time() - start < 5  # in the square of the length it would be minutes
 
 
 @given(st.text(max_size=60))
 def test_any_text_comes_back_from_masking(text: str) -> None:
-    masked = mask(text)
+    masked = mask(text, chinese=True)
     assert masked.fill(masked.text) == text
 
 
@@ -169,6 +171,26 @@ def test_a_placeholder_that_is_missing_doubled_or_invented_is_noticed() -> None:
     assert not masked.intact_in(f"{zero}{one}{two}")
     assert masked.fill(f"{one}和{zero}") == "{1}和{0}"
     assert Masked("", ()).fill(two) == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "chinese"),
+    [
+        ("你好", ["你好"]),
+        ("I like 北京 very much.", ["北京"]),
+        ("Say “谢谢！” or 不客气.", ["谢谢", "不客气"]),
+        ("他说：“我不去。”", ["他说：“我不去"]),
+        ("用Python写`代码`", ["用", "写", "`代码`"]),
+        ("〇 is 零", ["〇", "零"]),
+        ("こんにちは", []),
+    ],
+)
+def test_what_is_chinese_in_a_source_is_masked_where_that_is_asked_for(
+    source: str, chinese: list[str]
+) -> None:
+    assert list(mask(source, chinese=True).spans) == chinese
+    code = [span for span in chinese if "`" in span]
+    assert list(mask(source).spans) == code
 
 
 def test_what_would_run_into_a_span_is_set_apart() -> None:

@@ -27,7 +27,7 @@ from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.normalize import normalize
-from nmt.text.spans import cut, find
+from nmt.text.spans import PLACEHOLDERS, cut, find
 from nmt.text.vocab import EOS
 from nmt.translate.decoder import Decoder
 from nmt.translate.engine import NBest
@@ -250,6 +250,25 @@ def test_spans_come_out_byte_for_byte_each_once(
         for span in find(line):
             assert translation.text.count(span) == line.count(span)
     assert found[-1].text == "天地玄黄"
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("the cat 北京 sat", "那猫北京坐"),
+        ("北京 the 谢谢！你好 cat", "北京那谢谢！你好猫"),
+        ("北京", "北京"),
+        ("他说：“我不去。”", "他说：“我不去。”"),
+    ],
+)
+def test_what_is_chinese_in_an_english_line_stays_as_it_is(
+    method: str, line: str, text: str
+) -> None:
+    src = side("en", ["the", "cat", "sat", *PLACEHOLDERS])
+    tgt = side("zh", ["那", "猫", "坐", *PLACEHOLDERS])
+    translating = translator(Echo(60, len(tgt.vocab)), src, tgt, method=method)
+    assert translating.translate([line])[0].text == text
 
 
 def test_a_placeholder_that_is_not_in_the_source_is_never_written() -> None:
