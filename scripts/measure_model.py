@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""The figures and translations by which docs/models.md judges the model that comes with nmt.
+
+    python scripts/measure_model.py scores pretrained data/tatoeba/test data/large/dev flores=FLORES.en,FLORES.zh
+    python scripts/measure_model.py spans pretrained data/tatoeba/test
+    python scripts/measure_model.py numbers pretrained data/tatoeba/test data/held-out/interface > numbers.tsv
+    python scripts/measure_model.py graded pretrained
+
+A set is `STEM` of `STEM.en` and `STEM.zh`, or of those with `.gz`; or `NAME=SOURCE,REFERENCE`. Beam 5, fp32.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from nmt.checks.faults import faults_of
+from nmt.corpus.lines import read_lines
+from nmt.errors import UserError
+from nmt.files import replacing
+from nmt.text.spans import find
+
+ROOT = Path(__file__).resolve().parents[1]
+SIZE = 200  # sentences of a check
+
+Model = Annotated[str, typer.Argument(help="A run folder, or pretrained.")]
+Sets = Annotated[
+    list[str], typer.Argument(metavar="SET...", help="STEM, or NAME=SOURCE,REFERENCE.")
+]
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+class Files(NamedTuple):
+    """A test set."""
+
+    name: str
+    src: Path
+    ref: Path
+
+
+def files_of(asked: str) -> Files:
+    """The files of a set as the command line names it."""
+    name, equals, paths = asked.partition("=")
+    if equals:
+        src, _, ref = paths.partition(",")
+        return Files(name, Path(src), Path(ref))
+    ending = "" if Path(f"{asked}.en").exists() else ".gz"
+    return Files(Path(asked).name, Path(f"{asked}.en{ending}"), Path(f"{asked}.zh{ending}"))
+
+
+def nmt(*arguments: object, stdin: str = "") -> str:
+    """What a command of nmt prints."""
+    command = [sys.executable, "-m", "nmt", *map(str, arguments)]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"measure_model: {done.stderr.strip()}")
+    return done.stdout
+
+
+def translate(model: str, lines: Sequence[str], *options: str) -> list[str]:
+    """The translations of some lines, in fp32."""
+    text = "".join(f"{line}\n" for line in lines)
+    given = ["--model", model, "--precision", "fp32", "--engine", "torch", *options]
+    return nmt("translate", *given, stdin=text).split("\n")[:-1]
+
+
+def drawn(lines: Sequence[str]) -> list[str]:
+    """At most SIZE lines, each once: those whose SHA-256 is smallest."""
+    return sorted(set(lines), key=lambda line: sha256(line.encode()).digest())[:SIZE]
+
+
+# --- scores ---
+
+
+@app.command()
+def scores(model: Model, sets: Sets) -> None:
+    """A row of a Markdown table for each set: sentences, BLEU, bleu_width and chrF with their intervals."""
+    for files in map(files_of, sets):
+        given = ["--src", files.src, "--ref", files.ref, "--model", model, "--precision", "fp32"]
+        found = json.loads(nmt("evaluate", *given, "--json", "-q"))
+        cells = [files.name, f"{found['lines']:,}"]
+        cells += [_with_interval(found["scores"][name]) for name in ("bleu", "bleu_width", "chrf")]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def _with_interval(score: dict[str, Any]) -> str:
+    return f"{score['value']:.2f} [{score['low']:.2f}, {score['high']:.2f}]"
+
+
+# --- protected spans ---
+
+
+def _word(chance: Random) -> str:
+    return "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 8)))
+
+
+KINDS: list[Callable[[Random], str]] = [
+    lambda chance: f"https://{_word(chance)}.org/{_word(chance)}?id={chance.randint(1, 999)}",
+    lambda chance: f"{_word(chance)}.{_word(chance)}@{_word(chance)}.com",
+    lambda chance: f"/{_word(chance)}/{_word(chance)}.{_word(chance)[:3]}",
+    lambda chance: f"`{_word(chance)}({_word(chance)})`",
+    lambda chance: f"{{{_word(chance)}}}",
+    lambda chance: chance.choice(["%s", "%d", "%1$s", "%(name)s"]),
+    lambda chance: f"<{_word(chance)}/>",
+    lambda chance: f"@{_word(chance)}",
+    lambda chance: chance.choice(["😀", "🎉", "👍🏽", "❤️", "🇨🇳"]),
+    lambda chance: f"v{chance.randint(1, 20)}.{chance.randint(0, 20)}.{chance.randint(0, 9)}",
+    lambda chance: str(chance.randint(10**5, 10**9)),
+]
+
+
+def with_span(line: str, number: int) -> str:
+    """A line with a span of its own between two of its words, or at its end."""
+    chance = Random(f"{number} {line}")
+    words = line.split(" ")
+    words.insert(chance.randint(1, len(words)), KINDS[number % len(KINDS)](chance))
+    return " ".join(words)
+
+
+@app.command()
+def spans(model: Model, sets: Sets) -> None:
+    """How many of 200 lines keep all their spans, of which each got one; those that do not."""
+    sources = [line for files in map(files_of, sets) for line in read_lines(files.src)]
+    lines = [with_span(line, number) for number, line in enumerate(drawn(sources))]
+    intact = 0
+    for line, translation in zip(lines, translate(model, lines), strict=True):
+        lost = [each for each in find(line) if translation.count(each) != line.count(each)]
+        intact += not lost
+        if lost:
+            print(f"{line}\t{translation}\t{' '.join(lost)}")
+    print(f"{intact} of {len(lines)} lines keep all their spans")
+
+
+# --- numbers ---
+
+
+def wrong_numbers(source: str, translation: str) -> str:
+    """What the checker says of the numbers of a translation; nothing if they are right."""
+    kinds = ("number missing", "number invented")
+    return "; ".join(str(fault) for kind in kinds for fault in faults_of(kind, source, translation))
+
+
+@app.command()
+def numbers(model: Model, sets: Sets) -> None:
+    """200 lines with figures as a table, to be read: source, translation without and with `--verify retry`."""
+    sources = [line for files in map(files_of, sets) for line in read_lines(files.src)]
+    lines = drawn([line for line in sources if any(map(str.isdigit, line))])
+    plain = translate(model, lines)
+    retried = translate(model, lines, "--verify", "retry")
+    right = [0, 0]
+    print("source\twithout\tchecker\twith retry\tchecker")
+    for source, *translations in zip(lines, plain, retried, strict=True):
+        cells = [source]
+        for way, translation in enumerate(translations):
+            wrong = wrong_numbers(source, translation)
+            right[way] += not wrong
+            cells += [translation, wrong]
+        print("\t".join(cells))
+    told = f"{len(lines)} lines; right by the checker: {right[0]} without, {right[1]} with retry"
+    print(told, file=sys.stderr)
+
+
+# --- translations that people graded ---
+
+
+def regraded(page: list[str], translations: dict[str, str]) -> Iterator[str]:
+    """A page with its translations made anew: a grade stays only where its translation stays."""
+    for line in page:
+        english, chinese, _grade = _cells(line) or ("", "", "")
+        new = translations.get(english)
+        if new is None or new == chinese:
+            yield line
+        else:
+            yield f"| {english} | {new} | ? |"
+
+
+def _cells(line: str) -> list[str] | None:
+    """The three cells of a row with a translation; None for all other lines."""
+    cells = [cell.strip() for cell in line.split("|")[1:-1]]
+    is_row = len(cells) == 3 and cells[0] not in ("English", "---")
+    return cells if is_row else None
+
+
+@app.command()
+def graded(model: Model, page: Path = ROOT / "docs/graded.md") -> None:
+    """Translate the sentences of docs/graded.md anew; where a translation has changed, its grade becomes "?"."""
+    old = page.read_text(encoding="utf-8").split("\n")
+    english = [row[0] for row in map(_cells, old) if row]
+    translations = dict(zip(english, translate(model, english), strict=True))
+    new = list(regraded(old, translations))
+    with replacing(page) as part:
+        part.write_text("\n".join(new), encoding="utf-8")
+    print(f"{sum(line.endswith('| ? |') for line in new)} of {len(english)} to be graded")
+
+
+if __name__ == "__main__":
+    try:
+        app()
+    except (OSError, UserError) as error:
+        sys.exit(f"measure_model: {error}")

@@ -1,0 +1,81 @@
+"""The figures of the model that comes with nmt: what is counted is what a reader would count."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt.run_dir import RunDir
+from nmt.text.spans import find
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+
+
+def measure(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, SCRIPTS / "measure_model.py", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_each_line_gets_one_span_and_keeps_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from measure_model import KINDS, with_span
+
+    words = ["I", "like", "green", "tea."]
+    for number in range(5 * len(KINDS)):
+        line = with_span(" ".join(words), number)
+        (span,) = find(line)
+        assert line.split(" ").count(span) == 1
+        assert [word for word in line.split(" ") if word != span] == words
+
+
+def test_a_grade_stays_only_where_the_translation_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from measure_model import regraded
+
+    page = [
+        "text",
+        "| English | Chinese | |",
+        "|---|---|---|",
+        "| a | 甲 | right |",
+        "| b | 乙 | wrong |",
+    ]
+    new = {"a": "甲", "b": "丙", "text": "文"}
+    assert list(regraded(page, new)) == [*page[:4], "| b | 丙 | ? |"]
+
+
+@pytest.mark.slow
+def test_scores_are_those_of_evaluate(trained: RunDir) -> None:
+    test = trained.text("test", "en").with_suffix("")
+    done = measure("scores", trained.path, test)
+    evaluated = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "nmt",
+            "evaluate",
+            "--model",
+            trained.path,
+            "--json",
+            "--precision",
+            "fp32",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    bleu = json.loads(evaluated.stdout)["scores"]["bleu"]
+    assert done.stdout.startswith(f"| test | 20 | {bleu['value']:.2f} [{bleu['low']:.2f}, ")
+    assert measure("scores", "nowhere", test).stderr.startswith("measure_model: nmt: nowhere: ")
+
+
+@pytest.mark.slow
+def test_numbers_are_shown_with_what_the_checker_says(trained: RunDir, tmp_path: Path) -> None:
+    (tmp_path / "some.en").write_text("one 2\nno figure\n3 4\n")
+    done = measure("numbers", trained.path, tmp_path / "some")
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert sorted(row[0] for row in rows[1:]) == ["3 4", "one 2"]
+    right = sum(not row[2] for row in rows[1:])
+    assert re.search(f"2 lines; right by the checker: {right} without", done.stderr)
