@@ -13,8 +13,8 @@ def has_amx() -> bool:
 def is_faster_in_bf16() -> bool:
     """Whether products of bf16 take less time than those of fp32.
 
-    That is so with AMX, and with AVX512_BF16 on AMD's CPUs. Intel's execute that instruction on one port and fp32's on
-    two: there, as in virtual machines that hide AMX, training takes 1.6 times as long in bf16.
+    That is so with AMX, and with AVX512_BF16 on AMD's CPUs. On an Intel Xeon whose virtual machine hides AMX, training
+    took 1.6 times as long in bf16 (docs/performance.md).
     """
     words = _words()
     return "amx_bf16" in words or words >= {"avx512_bf16", "AuthenticAMD"}

@@ -28,6 +28,8 @@ from nmt.text.spans import find
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = 200  # sentences of a check
+SEARCH = ["search.method=beam", "search.beam_size=5"]
+METRICS = ["bleu", "bleu_width", "chrf"]
 
 Model = Annotated[str, typer.Argument(help="A run folder, or pretrained.")]
 Sets = Annotated[
@@ -48,7 +50,9 @@ def files_of(asked: str) -> Files:
     """The files of a set as the command line names it."""
     name, equals, paths = asked.partition("=")
     if equals:
-        src, _, ref = paths.partition(",")
+        src, comma, ref = paths.partition(",")
+        if not comma:
+            raise UserError(f"{asked}: no reference; write NAME=SOURCE,REFERENCE")
         return Files(name, Path(src), Path(ref))
     ending = "" if Path(f"{asked}.en").exists() else ".gz"
     return Files(Path(asked).name, Path(f"{asked}.en{ending}"), Path(f"{asked}.zh{ending}"))
@@ -66,8 +70,11 @@ def nmt(*arguments: object, stdin: str = "") -> str:
 def translate(model: str, lines: Sequence[str], *options: str) -> list[str]:
     """The translations of some lines, in fp32."""
     text = "".join(f"{line}\n" for line in lines)
-    given = ["--model", model, "--precision", "fp32", "--engine", "torch", *options]
-    return nmt("translate", *given, stdin=text).split("\n")[:-1]
+    return nmt("translate", *_computing(model), *options, *SEARCH, stdin=text).split("\n")[:-1]
+
+
+def _computing(model: str) -> list[str]:
+    return ["--model", model, "--precision", "fp32", "--engine", "torch"]
 
 
 def drawn(lines: Sequence[str]) -> list[str]:
@@ -82,10 +89,11 @@ def drawn(lines: Sequence[str]) -> list[str]:
 def scores(model: Model, sets: Sets) -> None:
     """A row of a Markdown table for each set: sentences, BLEU, bleu_width and chrF with their intervals."""
     for files in map(files_of, sets):
-        given = ["--src", files.src, "--ref", files.ref, "--model", model, "--precision", "fp32"]
-        found = json.loads(nmt("evaluate", *given, "--json", "-q"))
+        texts = ["--src", files.src, "--ref", files.ref, "--json", "-q"]
+        settings = [*SEARCH, f"evaluate.metrics=[{','.join(METRICS)}]"]
+        found = json.loads(nmt("evaluate", *texts, *_computing(model), *settings))
         cells = [files.name, f"{found['lines']:,}"]
-        cells += [_with_interval(found["scores"][name]) for name in ("bleu", "bleu_width", "chrf")]
+        cells += [_with_interval(found["scores"][name]) for name in METRICS]
         print("| " + " | ".join(cells) + " |", flush=True)
 
 

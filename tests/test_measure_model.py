@@ -69,6 +69,20 @@ def test_scores_are_those_of_evaluate(trained: RunDir) -> None:
     bleu = json.loads(evaluated.stdout)["scores"]["bleu"]
     assert done.stdout.startswith(f"| test | 20 | {bleu['value']:.2f} [{bleu['low']:.2f}, ")
     assert measure("scores", "nowhere", test).stderr.startswith("measure_model: nmt: nowhere: ")
+    told = "measure_model: a=b.en: no reference; write NAME=SOURCE,REFERENCE\n"
+    assert measure("scores", trained.path, "a=b.en").stderr == told
+
+
+@pytest.mark.slow
+def test_a_page_is_translated_anew_in_place(trained: RunDir, tmp_path: Path) -> None:
+    page = tmp_path / "graded.md"
+    page.write_text("text\n| English | Chinese | |\n|---|---|---|\n| one two | 无 | right |\n")
+    done = measure("graded", trained.path, "--page", page)
+    assert done.stdout == "1 of 1 to be graded\n", done.stderr
+    once = page.read_text()
+    assert re.search(r"\n\| one two \| (?!无).+ \| \? \|\n$", once)
+    assert measure("graded", trained.path, "--page", page).stdout == "1 of 1 to be graded\n"
+    assert page.read_text() == once
 
 
 @pytest.mark.slow

@@ -131,7 +131,7 @@ class FeedForward(nn.Module):
         self.out = Linear(config.d_ff, config.d_model, bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [N,T,d] → [N,T,d]."""
+        """x [...,d] → [...,d], padded or packed."""
         if self.gated:
             gate, values = self.inner(x).chunk(2, dim=-1)
             inner = self.activation(gate) * values
@@ -149,7 +149,7 @@ class PreNorm(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
-        """x [N,T,d] → [N,T,d]."""
+        """x [...,d] → [...,d], padded or packed."""
         return self.dropout.onto(x, sublayer(self.norm(x)))
 
 
@@ -157,7 +157,7 @@ class PostNorm(PreNorm):
     """norm(x + dropout(sublayer(x))): the order of the paper."""
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> Tensor:
-        """x [N,T,d] → [N,T,d]."""
+        """x [...,d] → [...,d], padded or packed."""
         return self.norm(self.dropout.onto(x, sublayer(x)))
 
 
@@ -270,7 +270,8 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """Teacher forcing: src [B,S], tgt_in [B,T] → logits [B,T,V] of each next token.
 
-        With `target_positions` [n], which count through B·T, only theirs are computed: [n,V].
+        With `target_positions` [n], which count through B·T, only theirs are computed: [n,V]. Logits at padding mean
+        nothing.
         """
         steps = tgt_in.shape[1]
         src_layout, tgt_layout = PADDED, PADDED

@@ -101,14 +101,10 @@ _SCALED_NUMBER = rf"""(?a:                      # 600 million
 )"""
 _CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
 
-_CHINESE_TEXT = re.compile(
-    f"[{HAN}] (?: [{CHINESE}]{{0,999}} [{HAN}] )?", re.VERBOSE
-)  # 他说：“我不去
+_CHINESE_WORDS = re.compile(f"《 [{HAN}]+ 》 | [{HAN}]+", re.VERBOSE)  # 《红楼梦》, 北京
 
 _SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_LONG_NUMBER} | {_EMOJI}", re.VERBOSE)
 _SPAN_OR_NUMBER = re.compile(f"{_SCALED_NUMBER} | {_SPAN.pattern} | {_NUMBER}", re.VERBOSE)
-_SPAN_OR_CHINESE = re.compile(f"{_SPAN.pattern} | {_CHINESE_TEXT.pattern}", re.VERBOSE)
-_ANY = re.compile(f"{_SPAN_OR_NUMBER.pattern} | {_CHINESE_TEXT.pattern}", re.VERBOSE)
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_EMOJI}", re.VERBOSE)
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _WHOLE_SCALED_NUMBER = re.compile(rf"{_SCALED_NUMBER} \Z", re.VERBOSE)
@@ -153,6 +149,11 @@ class Masked:
         return sorted(re.findall(_PLACEHOLDER, text)) == list(PLACEHOLDERS[: len(self.spans)])
 
 
+def without_chinese(text: str) -> str:
+    """A text without its Chinese words."""
+    return _CHINESE_WORDS.sub("", text)
+
+
 def beside(left: str, right: str) -> str:
     """Two texts, one of them a span, as one; letters and digits are set apart by a space."""
     space = " " if _RUN_TOGETHER.match(left[-1:] + right[:1]) else ""
@@ -172,12 +173,12 @@ def find(text: str, numbers: bool = False) -> list[str]:
 
 
 def mask(text: str, numbers: bool = False, chinese: bool = False) -> Masked:
-    """Replace the spans of a text, and its other numbers and what is Chinese in it if asked for, by placeholders.
+    """Replace the spans of a text, and its other numbers and its Chinese words if asked for, by placeholders.
 
     The placeholder of 600 million stands for 6亿. What there is no placeholder for stays, unless it
-    is one itself.
+    is one itself; Chinese words come last.
     """
-    chinese = chinese and _CHINESE_TEXT.search(text) is not None
+    chinese = chinese and _CHINESE_WORDS.search(text) is not None
     if not numbers and not chinese and _SUSPICIOUS.search(text) is None:
         return Masked(text, ())
     spans: list[str] = []
@@ -189,7 +190,9 @@ def mask(text: str, numbers: bool = False, chinese: bool = False) -> Masked:
         spans.append(_in_chinese(match[0]))
         return placeholder
 
-    masked = _pattern(numbers, chinese).sub(hide, text)
+    masked = _pattern(numbers).sub(hide, text)
+    if chinese:
+        masked = _CHINESE_WORDS.sub(hide, masked)
     return Masked(masked, tuple(spans))
 
 
@@ -245,9 +248,7 @@ def with_letters_for_spans(text: str) -> str:
     return _EXACT_SPAN.sub("X", text)
 
 
-def _pattern(numbers: bool, chinese: bool = False) -> re.Pattern[str]:
-    if chinese:
-        return _ANY if numbers else _SPAN_OR_CHINESE
+def _pattern(numbers: bool) -> re.Pattern[str]:
     return _SPAN_OR_NUMBER if numbers else _SPAN
 
 

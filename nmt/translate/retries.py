@@ -48,7 +48,7 @@ def attempts(protects: bool, taught: AugmentConfig, chinese: bool) -> tuple[Atte
 
     `protects`: it has placeholders. `taught`: the variants of pairs that it was trained with. To a
     model that never saw the placeholder of a number, one is a word that it does not know where to put.
-    `chinese`: what is Chinese in a line is to stay as it is.
+    `chinese`: Chinese words in a line are to stay as they are.
     """
     if not protects:
         return (Attempt(mask_nothing), Attempt(mask_nothing, no_repeat_ngram=4))

@@ -14,7 +14,7 @@ from nmt.checks.faults import Fault, faults, mangled, repetition
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.text.normalize import normalize
 from nmt.text.side import Side
-from nmt.text.spans import Masked
+from nmt.text.spans import Masked, without_chinese
 from nmt.text.typography import repair
 from nmt.translate.around_spans import texts_between, with_spans
 from nmt.translate.candidates import candidates_of
@@ -48,8 +48,9 @@ class Translator:
         self.src = src
         self.tgt = tgt
         self.search = search
-        is_into_chinese = src.language != "zh" and tgt.language == "zh"
-        self._attempts = attempts(engine.protects, taught, chinese=is_into_chinese)
+        # Chinese in an English line needs no translation; in a Japanese one it may not be Chinese.
+        self._keeps_chinese = (src.language, tgt.language) == ("en", "zh")
+        self._attempts = attempts(engine.protects, taught, self._keeps_chinese)
         self._mask = self._attempts[0].mask
 
     def fingerprint(self) -> str:
@@ -103,7 +104,8 @@ class Translator:
     def _parts(self, line: str) -> list[str]:
         """A line as sentences that fit the model; none if there is nothing in it to translate."""
         text = normalize(line, self.src.language)
-        if not any(map(str.isalpha, text)):
+        foreign = without_chinese(text) if self._keeps_chinese else text
+        if not any(map(str.isalpha, foreign)):
             return []
         longest = self.engine.longest
 
@@ -116,7 +118,9 @@ class Translator:
         """The n best of a line, from those of its parts; a line without parts stays as it is."""
         if n_bests:
             return candidates_of(source, n_bests, self.tgt, self._repair)
-        text = source.fill(normalize(source.text, self.tgt.language))
+        text = source.fill(
+            normalize(source.text, "zh")
+        )  # of no language, or Chinese: keeps its quotes
         return [Candidate(text, 0.0, 0.0)] if text else []
 
     def _repair(self, text: str) -> str:

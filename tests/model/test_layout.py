@@ -59,14 +59,22 @@ def test_packing_changes_neither_states_nor_gradients(config: ModelConfig) -> No
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-10)
 
 
-def test_a_model_in_bfloat16_takes_sides_of_any_widths() -> None:
-    """It packs both sides in one width; the logits are those of the positions asked for."""
+@pytest.mark.parametrize(
+    ("lengths", "src_is_padded"),
+    [([(3, 7), (2, 5)], True), ([(7, 3), (5, 2)], True), ([(3, 7), (3, 5)], False)],
+)
+def test_a_model_in_bfloat16_takes_sides_of_any_widths(
+    lengths: list[tuple[int, int]], src_is_padded: bool
+) -> None:
+    """It packs both sides in one width; the logits of tokens stay, and those of positions asked for."""
     model = build(tiny()).eval()
-    src, tgt = random_batch([(3, 7), (2, 5)])
+    src, tgt = random_batch(lengths)
+    is_token = tgt != PAD
+    positions = is_token.flatten().nonzero().squeeze(1)
     with torch.no_grad():
         exact = model(src, tgt)
-        rounded = model.bfloat16()(src, tgt)
-        chosen = model(src, tgt, torch.tensor([0, 3]))
+        rounded = model.bfloat16()(src, tgt, None, src_is_padded)
+        chosen = model(src, tgt, positions, src_is_padded)
     assert rounded.shape == exact.shape
-    torch.testing.assert_close(rounded.double()[0], exact[0], rtol=0.1, atol=0.1)
-    torch.testing.assert_close(chosen, rounded.flatten(0, 1)[[0, 3]])
+    torch.testing.assert_close(rounded.double()[is_token], exact[is_token], rtol=0.1, atol=0.1)
+    torch.testing.assert_close(chosen, rounded[is_token])

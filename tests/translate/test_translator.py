@@ -257,9 +257,13 @@ def test_spans_come_out_byte_for_byte_each_once(
     ("line", "text"),
     [
         ("the cat 北京 sat", "那猫北京坐"),
-        ("北京 the 谢谢！你好 cat", "北京那谢谢！你好猫"),
+        ("北京 the 谢谢 你好 cat", "北京那谢谢你好猫"),
         ("北京", "北京"),
         ("他说：“我不去。”", "他说：“我不去。”"),
+        (
+            "2月1日,王,李,张,赵,钱,孙,周,吴,郑,冯走了。",
+            "2月1日,王,李,张,赵,钱,孙,周,吴,郑,冯走了。",
+        ),
     ],
 )
 def test_what_is_chinese_in_an_english_line_stays_as_it_is(
@@ -269,6 +273,13 @@ def test_what_is_chinese_in_an_english_line_stays_as_it_is(
     tgt = side("zh", ["那", "猫", "坐", *PLACEHOLDERS])
     translating = translator(Echo(60, len(tgt.vocab)), src, tgt, method=method)
     assert translating.translate([line])[0].text == text
+
+
+def test_han_characters_in_a_japanese_line_are_translated() -> None:
+    src = side("ja", ["東", "京", *PLACEHOLDERS])
+    tgt = side("zh", ["东", "京", *PLACEHOLDERS])
+    translating = translator(Echo(60, len(tgt.vocab)), src, tgt)
+    assert translating.translate(["東 京"])[0].text == "东京"
 
 
 def test_a_placeholder_that_is_not_in_the_source_is_never_written() -> None:

@@ -15,14 +15,14 @@ from torch.nn import functional as F
 
 from nmt.text.vocab import PAD
 
-_ROW_STEP = 128  # R is a multiple of it
+_MULTIPLE = 128  # of which R is one
 
 
 class Layout:
     """Positions stay where they are."""
 
     def pack(self, x: Tensor) -> Tensor:
-        """[N,T,c] → the same, as all but attention takes it."""
+        """[N,T,c] → the same, as layers take it, but for their attention."""
         return x
 
     def unpack(self, x: Tensor) -> Tensor:
@@ -43,7 +43,7 @@ class Packed(Layout):
         self.shape = ids.shape
         positions = (ids != PAD).flatten().nonzero().squeeze(1)  # [n]
         self.tokens = len(positions)
-        spare = _ROW_STEP - self.tokens % _ROW_STEP  # at least one
+        spare = _MULTIPLE - self.tokens % _MULTIPLE  # at least one
         self.positions = F.pad(positions, (0, spare))  # [R]: of each row; of spare rows, any
         self.rows = torch.full((ids.numel(),), self.tokens)  # [N·T]; padding is the first spare row
         self.rows[positions] = torch.arange(self.tokens)
