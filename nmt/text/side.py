@@ -9,6 +9,7 @@ from nmt.errors import ModelError
 from nmt.files import readable_or
 from nmt.run_dir import RunDir, SideName
 from nmt.text.normalize import normalize
+from nmt.text.spans import without_chinese
 from nmt.text.tokenizers import Tokenizer, load_tokenizer
 from nmt.text.vocab import BOS, PAD, UNK, Vocab
 
@@ -52,6 +53,17 @@ class Side:
         """A hash that is equal where every text gets equal ids."""
         deciding = f"{self.identity}\n{self.vocab.fingerprint()}"
         return hashlib.sha256(deciding.encode()).hexdigest()[:16]
+
+
+def keeps_chinese(src: Side, tgt: Side) -> bool:
+    """Whether Han characters of a source stay as they are: those of a Japanese one may need a translation."""
+    return src.language == "en" and tgt.language == "zh"
+
+
+def needs_translation(line: str, src: Side, tgt: Side) -> bool:
+    """Whether a source has a letter, other than of words that stay as they are."""
+    foreign = without_chinese(line) if keeps_chinese(src, tgt) else line
+    return any(map(str.isalpha, foreign))
 
 
 def load_side(config: Config, run: RunDir, name: SideName) -> Side:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from nmt.model.device import within_memory
 from nmt.text.offsets import Range, TokenPlace, places
+from nmt.text.side import needs_translation
 from nmt.text.spans import PLACEHOLDERS, mask_pair, shared_spans
 from nmt.translate.attention import cross_attention
 from nmt.translate.decoder import Decoder
@@ -55,8 +56,8 @@ class _Encoded(NamedTuple):
 def align(decoder: Decoder, translations: Sequence[Translation]) -> list[Alignment | None]:
     """Align each line with its best translation, in order.
 
-    None for a blank one, for one that the model was not asked about (no letter in it), and for one that is longer than
-    the model. Raises UserError if a batch does not fit in memory.
+    None for a blank one, for one that the model was not asked about (it needs no translation), and for one that is
+    longer than the model. Raises UserError if a batch does not fit in memory.
     """
     found: list[Alignment | None] = [None] * len(translations)
     encoded = []
@@ -79,7 +80,7 @@ def align(decoder: Decoder, translations: Sequence[Translation]) -> list[Alignme
 def _encoded(decoder: Decoder, place: int, translation: Translation) -> _Encoded | None:
     """A line and its best translation as the model sees them; None if it cannot."""
     line, text = translation.source, translation.text
-    if not text or not any(map(str.isalpha, line)):
+    if not text or not needs_translation(line, decoder.src, decoder.tgt):
         return None
     masked = mask_pair(line, text, first=0) if decoder.protects else None
     spans: dict[str, str] = {}

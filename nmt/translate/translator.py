@@ -13,8 +13,8 @@ from pathlib import Path
 from nmt.checks.faults import Fault, faults, mangled, repetition
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.text.normalize import normalize
-from nmt.text.side import Side
-from nmt.text.spans import Masked, without_chinese
+from nmt.text.side import Side, keeps_chinese, needs_translation
+from nmt.text.spans import Masked
 from nmt.text.typography import repair
 from nmt.translate.around_spans import texts_between, with_spans
 from nmt.translate.candidates import candidates_of
@@ -48,9 +48,7 @@ class Translator:
         self.src = src
         self.tgt = tgt
         self.search = search
-        # Chinese in an English line needs no translation; in a Japanese one it may not be Chinese.
-        self._keeps_chinese = (src.language, tgt.language) == ("en", "zh")
-        self._attempts = attempts(engine.protects, taught, self._keeps_chinese)
+        self._attempts = attempts(engine.protects, taught, keeps_chinese(src, tgt))
         self._mask = self._attempts[0].mask
 
     def fingerprint(self) -> str:
@@ -104,8 +102,7 @@ class Translator:
     def _parts(self, line: str) -> list[str]:
         """A line as sentences that fit the model; none if there is nothing in it to translate."""
         text = normalize(line, self.src.language)
-        foreign = without_chinese(text) if self._keeps_chinese else text
-        if not any(map(str.isalpha, foreign)):
+        if not needs_translation(text, self.src, self.tgt):
             return []
         longest = self.engine.longest
 

@@ -122,7 +122,14 @@ def test_lines_are_aligned_alike_alone_and_together() -> None:
 
 @pytest.mark.parametrize(
     ("source", "text"),
-    [("", ""), ("the", ""), ("12 34", "12 34"), ("the " * 24, "天"), ("the", "天" * 24)],
+    [
+        ("", ""),
+        ("the", ""),
+        ("12 34", "12 34"),
+        ("天，地", "天，地"),
+        ("the " * 24, "天"),
+        ("the", "天" * 24),
+    ],
 )
 def test_what_the_model_did_not_translate_or_cannot_hold_has_no_alignment(
     source: str, text: str
