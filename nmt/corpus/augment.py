@@ -20,6 +20,9 @@ from nmt.text.english_numbers import english
 from nmt.text.numbers import Number
 from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, PLACEHOLDERS, mask, mask_pair
 
+# Kinds that say something else than the pair they are made of: it may be a sentence of a test set.
+NEW_SENTENCES = frozenset({"renumbered", "joined"})
+
 _KEY_RANGE = 2**60  # every key of a pair is below it
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")  # wife, Tom's

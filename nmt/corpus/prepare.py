@@ -13,10 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmt.config.schema import Config, PrepareConfig
-from nmt.corpus.augment import Joiner
+from nmt.corpus.augment import NEW_SENTENCES, Joiner, Variant
 from nmt.corpus.clean import Cleaner, Outcomes, RawPair
 from nmt.corpus.clean_pair import CleanPair, Head, from_line, head_of
 from nmt.corpus.contamination import Contamination
+from nmt.corpus.dedupe import side_key
 from nmt.corpus.held_out import HeldOut, HeldOutDraw
 from nmt.corpus.ledger import (
     DUPLICATE,
@@ -81,9 +82,11 @@ def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> d
         lines = read_lines(staged)
         if settings.deduplicate:
             lines = _without_repeats(lines, repeats, ledgers["train"])
+        for held in drawn.values():
+            held_out.update((held.src_key, held.tgt_key))
         join = Joiner(settings.augment.joined)
         dealt = _deal(lines, drawn, held_out, ledgers["train"])
-        _write_splits(dealt, sources["train"], join, write, write_keys, ledgers["train"])
+        _write_splits(dealt, tests, join, write, write_keys, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
     found = {"public_tests": tests.public.entry()}
@@ -184,6 +187,17 @@ class _Tests:
         is_public = self.public.has(self.corpora[pair.corpus].name, whole.src, whole.given)
         return PUBLIC_TEST if is_public and self.settings.public_tests == "drop" else None
 
+    def forbid(self, variant: Variant) -> bool:
+        """Whether a variant of a pair that may stay has become a sentence of a test set."""
+        if variant.kind not in NEW_SENTENCES:
+            return False
+        keys = side_key(variant.src), side_key(variant.tgt)
+        if not self.held_out.isdisjoint(keys):
+            return True
+        if self.settings.public_tests == "keep" or not self.public.may_have(*keys):
+            return False
+        return bool(self.public.sets_with(variant.src, variant.tgt))
+
 
 def _stage(
     lines: Iterable[str],
@@ -220,10 +234,6 @@ def _deal(
     lines: Iterable[str], drawn: dict[int, HeldOut], held_out: set[int], ledgers: Ledgers
 ) -> Iterator[tuple[Split, CleanPair]]:
     """Give each pair the split that it was drawn for, or train if no sentence of it is held out."""
-    held_out = set(held_out)
-    for held in drawn.values():
-        held_out.add(held.src_key)
-        held_out.add(held.tgt_key)
     not_yet_dealt = dict(drawn)
     for pair in map(from_line, lines):
         outcomes = ledgers[pair.corpus].outcomes
@@ -240,19 +250,22 @@ def _deal(
 
 def _write_splits(
     dealt: Iterable[tuple[Split, CleanPair]],
-    sources: tuple[Source, ...],
+    tests: _Tests,
     join: Joiner,
     write: Writes,
     write_keys: WriteKeys,
     ledgers: Ledgers,
 ) -> None:
-    """Write pairs to their splits: to train as often as their corpus weighs, and followed by their variants."""
+    """Write pairs to their splits: to train as often as their corpus weighs, and followed by their variants.
+
+    A variant that has become a sentence of a test set is left out.
+    """
     for split, pair in dealt:
         if split != "train":
             write[split](pair.src, pair.given)
             continue
         ledger = ledgers[pair.corpus]
-        weight = sources[pair.corpus].weight
+        weight = tests.corpora[pair.corpus].weight
         ledger.outcomes[REPAIRED] += pair.tgt != pair.given
         write_keys(pair.src_key, pair.tgt_key)
         for _ in range(weight):
@@ -260,6 +273,8 @@ def _write_splits(
         joined = join(SentencePair(pair.src, pair.tgt), pair.key, weight)
         variants = pair.variants if joined is None else [*pair.variants, joined]
         for variant in variants:
+            if tests.forbid(variant):
+                continue
             ledger.variants[variant.kind] += 1
             write["train"](variant.src, variant.tgt)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from nmt.config.schema import Config
-from nmt.corpus import clean, workers
+from nmt.corpus import clean, contamination, workers
 from nmt.corpus.contamination import keys_of
 from nmt.corpus.dedupe import side_key
 from nmt.corpus.prepare import is_current, prepare
@@ -241,6 +241,53 @@ def test_a_weight_multiplies_the_shares_of_variants(tmp_path: Path) -> None:
         == len(splits["train"])
         == 800 + sum(once.values()) + sum(thrice.values())
     )
+
+
+def counted_cats(numbers: Iterable[int]) -> Pairs:
+    return [(f"I see {n} cats.", f"我看见{n}只猫。") for n in numbers]
+
+
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_no_variant_is_a_sentence_of_dev_or_test(tmp_path: Path, split: str) -> None:
+    """All that `renumbered` can make of a number of one digit, and what `joined` makes of both sentences."""
+    train = [*counted_cats([5]), ("She sleeps.", "她睡觉。")]
+    others = counted_cats(n for n in range(2, 10) if n != 5)
+    joined = ("I see 5 cats. She sleeps.", "我看见5只猫。她睡觉。")
+    folder = write_corpus(tmp_path / "in", "c", train)
+    write_corpus(folder, "held", [*others, joined])
+    data = {"corpora": [aligned(folder, "c")], split: aligned(folder, "held")}
+    augment = {"masked": 0, "renumbered": 40, "joined": 1, "upper": 1}
+    report, splits = prepared(tmp_path / "run", data, augment=augment, **NO_SPLITS)
+    assert {src.capitalize() for src, _ in splits["train"]} == {"I see 5 cats.", "She sleeps."}
+    assert report["corpora"][0]["variants"] == {"upper": 2}
+    assert report["train"]["pairs"] == len(splits["train"]) == 4
+
+
+@pytest.mark.parametrize(("public_tests", "expected"), [("drop", 0), ("keep", 30)])
+def test_no_variant_is_a_sentence_of_a_public_test_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, public_tests: str, expected: int
+) -> None:
+    def long(n: int) -> tuple[str, str]:
+        return (
+            f"There are {n} cats in the garden behind our house.",
+            f"我们家后面的花园里有{n}只猫。",
+        )
+
+    test_set = [side for n in range(2, 10) if n != 5 for side in long(n)]
+    monkeypatch.setattr(contamination, "public_tests", lambda: ["made"])
+    monkeypatch.setattr(contamination, "load_keys", lambda name: keys_of(test_set))
+    folder = write_corpus(tmp_path / "in", "c", [long(5)])
+    augment = {"masked": 0, "renumbered": 40}
+    report, _ = prepared(
+        tmp_path / "run",
+        {"corpora": [aligned(folder, "c")]},
+        augment=augment,
+        public_tests=public_tests,
+        **NO_SPLITS,
+    )
+    made = report["corpora"][0]["variants"].get("renumbered", 0)
+    assert made == 0 if not expected else made >= expected
+    assert report["public_tests"] == {}
 
 
 def test_all_formats_give_the_same_text(tmp_path: Path) -> None:
