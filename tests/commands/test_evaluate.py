@@ -12,6 +12,7 @@ from real_data import FOLDER as REAL
 from real_data import needs_real_data
 from typer.testing import CliRunner, Result
 
+from nmt import checkpoint
 from nmt.cli import app
 from nmt.run_dir import RunDir
 
@@ -57,7 +58,10 @@ def test_evaluating_a_model_equals_the_sacrebleu_command(trained: RunDir, tmp_pa
     )
     assert round(result["scores"]["bleu"]["value"], 4) == float(oracle.stdout)
     assert result["model"] == str(trained.path)
-    assert (result["checkpoint"], result["step"]) == ("step-00000600", 600)
+    best = checkpoint.best(trained)
+    assert best is not None
+    assert result["checkpoint"] == best.name
+    assert result["step"] == checkpoint.read_meta(best).update
     assert result["lines"] == 20
     assert result["search"]["beam_size"] == 2
     history = [json.loads(line) for line in (tmp_path / "h.jsonl").read_text().splitlines()]

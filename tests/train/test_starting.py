@@ -274,6 +274,9 @@ def test_the_example_of_the_documentation_trains(trained: RunDir, tmp_path: Path
     few = ["train.updates=2", "train.precision=fp32", "train.device=cpu"]
     done = run_nmt("train", "--config", "mine.yaml", *few, cwd=tmp_path)
     assert done.returncode == 0, done.stderr.decode()
-    assert b"starting from the weights of runs/base/checkpoints/step-" in done.stderr
+    best = checkpoint.best(trained)
+    assert best is not None
+    told = f"starting from the weights of runs/base/checkpoints/{best.name}\n"
+    assert told in done.stderr.decode()
     run = RunDir(tmp_path / "runs" / "mine")
     assert load_config(run.config).model == load_config(trained.config).model
