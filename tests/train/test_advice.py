@@ -23,8 +23,8 @@ MADE_FOR = {
     "vaswani2017": 4_500_000,
     "pretrained-1": 1_300_000,
 }
-# reference.yaml explains settings; pretrained-2.yaml takes the model of pretrained-1.yaml.
-WITHOUT_MODEL = {"reference", "pretrained-2"}
+# reference.yaml explains settings; the others take the model of pretrained-1.yaml.
+WITHOUT_MODEL = {"reference", "pretrained-2", "pretrained-3"}
 
 
 def parameters_of(name: str) -> int:
