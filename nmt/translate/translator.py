@@ -115,9 +115,8 @@ class Translator:
         """The n best of a line, from those of its parts; a line without parts stays as it is."""
         if n_bests:
             return candidates_of(source, n_bests, self.tgt, self._repair)
-        text = source.fill(
-            normalize(source.text, "zh")
-        )  # of no language, or Chinese: keeps its quotes
+        # It is of no language, or Chinese: its quotation marks stay.
+        text = source.fill(normalize(source.text, "zh"))
         return [Candidate(text, 0.0, 0.0)] if text else []
 
     def _repair(self, text: str) -> str:
