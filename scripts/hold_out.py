@@ -38,10 +38,15 @@ DOMAINS = {
 }  # fmt: skip
 
 
-def pairs_of(stem: Path) -> Iterator[SentencePair]:
-    """The pairs of `stem.en` and `stem.zh`, or of those with `.gz`, in their order."""
+def text_files(stem: Path) -> tuple[Path, Path]:
+    """`stem.en` and `stem.zh`, or those with `.gz`."""
     ending = "" if Path(f"{stem}.en").exists() else ".gz"
-    return read_pairs(Path(f"{stem}.en{ending}"), Path(f"{stem}.zh{ending}"))
+    return Path(f"{stem}.en{ending}"), Path(f"{stem}.zh{ending}")
+
+
+def pairs_of(stem: Path) -> Iterator[SentencePair]:
+    """The pairs of the texts with this stem, in their order."""
+    return read_pairs(*text_files(stem))
 
 
 def draw(pairs: set[SentencePair]) -> list[SentencePair]:

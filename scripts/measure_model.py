@@ -19,11 +19,12 @@ from random import Random
 from typing import Annotated, Any, NamedTuple
 
 import typer
+from hold_out import text_files
 
 from nmt.checks.faults import faults_of
 from nmt.corpus.lines import read_lines
 from nmt.errors import UserError
-from nmt.files import replacing
+from nmt.files import write_text
 from nmt.text.spans import find
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,8 +55,8 @@ def files_of(asked: str) -> Files:
         if not comma:
             raise UserError(f"{asked}: no reference; write NAME=SOURCE,REFERENCE")
         return Files(name, Path(src), Path(ref))
-    ending = "" if Path(f"{asked}.en").exists() else ".gz"
-    return Files(Path(asked).name, Path(f"{asked}.en{ending}"), Path(f"{asked}.zh{ending}"))
+    stem = Path(asked)
+    return Files(stem.name, *text_files(stem))
 
 
 def nmt(*arguments: object, stdin: str = "") -> str:
@@ -202,8 +203,7 @@ def graded(model: Model, page: Path = ROOT / "docs/graded.md") -> None:
     english = [row[0] for row in map(_cells, old) if row]
     translations = dict(zip(english, translate(model, english), strict=True))
     new = list(regraded(old, translations))
-    with replacing(page) as part:
-        part.write_text("\n".join(new), encoding="utf-8")
+    write_text(page, "\n".join(new))
     print(f"{sum(line.endswith('| ? |') for line in new)} of {len(english)} to be graded")
 
 

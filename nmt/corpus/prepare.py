@@ -85,7 +85,7 @@ def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> d
         for held in drawn.values():
             held_out.update((held.src_key, held.tgt_key))
         join = Joiner(settings.augment.joined)
-        dealt = _deal(lines, drawn, held_out, ledgers["train"])
+        dealt = _deal(lines, drawn, tests, ledgers["train"])
         _write_splits(dealt, tests, join, write, write_keys, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
@@ -179,7 +179,7 @@ class _Tests:
 
     def rule_against(self, pair: Head, line: str) -> str | None:
         """The rule that drops a pair of train, which is the head of this line; None if it may stay."""
-        if pair.src_key in self.held_out or pair.tgt_key in self.held_out:
+        if self.hold_out(pair.src_key, pair.tgt_key):
             return OVERLAP
         if not self.public.may_have(pair.src_key, pair.tgt_key):
             return None
@@ -187,12 +187,16 @@ class _Tests:
         is_public = self.public.has(self.corpora[pair.corpus].name, whole.src, whole.given)
         return PUBLIC_TEST if is_public and self.settings.public_tests == "drop" else None
 
+    def hold_out(self, src_key: int, tgt_key: int) -> bool:
+        """Whether a side with one of these keys is in the run's own dev or test."""
+        return src_key in self.held_out or tgt_key in self.held_out
+
     def forbid(self, variant: Variant) -> bool:
         """Whether a variant of a pair that may stay has become a sentence of a test set."""
         if variant.kind not in NEW_SENTENCES:
             return False
         keys = side_key(variant.src), side_key(variant.tgt)
-        if not self.held_out.isdisjoint(keys):
+        if self.hold_out(*keys):
             return True
         if self.settings.public_tests == "keep" or not self.public.may_have(*keys):
             return False
@@ -231,7 +235,7 @@ def _without_repeats(lines: Iterable[str], repeats: Repeats, ledgers: Ledgers) -
 
 
 def _deal(
-    lines: Iterable[str], drawn: dict[int, HeldOut], held_out: set[int], ledgers: Ledgers
+    lines: Iterable[str], drawn: dict[int, HeldOut], tests: _Tests, ledgers: Ledgers
 ) -> Iterator[tuple[Split, CleanPair]]:
     """Give each pair the split that it was drawn for, or train if no sentence of it is held out."""
     not_yet_dealt = dict(drawn)
@@ -241,7 +245,7 @@ def _deal(
         if drawn_pair is not None:
             outcomes[drawn_pair.split] += 1
             yield drawn_pair.split, pair
-        elif pair.src_key in held_out or pair.tgt_key in held_out:
+        elif tests.hold_out(pair.src_key, pair.tgt_key):
             outcomes[OVERLAP] += 1
         else:
             outcomes[KEPT] += 1
