@@ -5,12 +5,13 @@
     python scripts/speedrun.py --run runs/shallow train.updates=3000 model.decoder_layers=2
     python scripts/speedrun.py --run runs/plain --plain --minutes 40   a plain PyTorch loop on the same batches
 
-The minutes are those of the whole loop, with checkpoints, without validation. Each checkpoint translates the test
+The minutes are those of the whole loop, from the making of the model on, with checkpoints, without validation. Each checkpoint translates the test
 sentences with beam search, by itself and averaged with those before it. Both kinds of training are measured alike: the
 plain loop's weights become checkpoints of nmt.
 """
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ import typer
 from bench.race import Point, first_over, nmt_race, plain_race, points
 
 from nmt.config.load import load_config
+from nmt.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,11 +37,14 @@ def main(
     ] = None,
 ) -> None:
     """Train, score every checkpoint, and print the curve."""
-    settings = load_config(config, [*(overrides or []), f"run_dir={run}"])
-    if plain:
-        plain_race(settings, minutes, checkpoints)
-    else:
-        nmt_race(settings, checkpoints)
+    try:
+        settings = load_config(config, [*(overrides or []), f"run_dir={run}"])
+        if plain:
+            plain_race(settings, minutes, checkpoints)
+        else:
+            nmt_race(settings, checkpoints)
+    except UserError as error:
+        sys.exit(f"speedrun: {error}")
     curve = []
     print("minutes  updates   BLEU  averaged")
     for point in points(settings):

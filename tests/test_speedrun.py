@@ -53,3 +53,17 @@ def test_the_curve_has_a_point_for_each_checkpoint(
     assert len(points) == 2
     assert reached == f"BLEU 0.0: after {points[0].split()[0]} minutes"
     assert missed == "BLEU 101.0: not reached"
+
+
+def test_checkpoints_that_do_not_divide_the_updates_are_refused(
+    corpus: Path, tmp_path: Path
+) -> None:
+    asked = ["--run", str(tmp_path / "run"), "--checkpoints", "3"]
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / "speedrun.py", *asked, f"data.path={corpus}", *TINY],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "speedrun: train.updates=20 is not a multiple of --checkpoints 3\n"

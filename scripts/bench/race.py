@@ -16,6 +16,7 @@ from nmt.config.schema import Config
 from nmt.corpus.batching import Position
 from nmt.corpus.lines import read_lines
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
+from nmt.errors import UserError
 from nmt.evaluate.metrics import values
 from nmt.model.device import resolve_precision
 from nmt.model.transformer import Transformer
@@ -29,7 +30,7 @@ from nmt.translate.decoder import Decoder
 from nmt.translate.translator import Translator
 
 _ALONE = World(0, 1, torch.device("cpu"))
-_CLOCK = "race.jsonl"  # of the plain loop; nmt has its metrics
+_CLOCK = "race.jsonl"  # when the race began and, for the plain loop, its updates; those of nmt are in its metrics
 
 
 class Point(NamedTuple):
@@ -42,8 +43,16 @@ class Point(NamedTuple):
 
 
 def nmt_race(config: Config, checkpoints: int) -> None:
-    """Train as `nmt train` does, with evenly spaced checkpoints, all of them kept."""
-    every = max(1, config.train.updates // checkpoints)
+    """Train as `nmt train` does, with evenly spaced checkpoints, all of them kept.
+
+    Raises UserError if the updates cannot be divided into so many equal parts: the log would not tell when the last
+    checkpoint was made.
+    """
+    every, left = divmod(config.train.updates, checkpoints)
+    if left:
+        raise UserError(
+            f"train.updates={config.train.updates} is not a multiple of --checkpoints {checkpoints}"
+        )
     often = {
         "validate_every": config.train.updates + 1,  # only at the end
         "save_every": every,
@@ -52,6 +61,7 @@ def nmt_race(config: Config, checkpoints: int) -> None:
     }
     config = config.model_copy(update={"train": config.train.model_copy(update=often)})
     run = _prepared(config)
+    _note(run, "begin", 0)
     Trainer(config, run, _ALONE).train()
 
 
@@ -60,25 +70,30 @@ def plain_race(config: Config, minutes: float, checkpoints: int) -> None:
     run = _prepared(config)
     src, tgt = (load_side(config, run, name) for name in SIDES)
     fingerprints = (src.fingerprint(), tgt.fingerprint())
-    reader = Reader(config, run, _ALONE, fingerprints)
-    torch.manual_seed(config.train.seed)
-    loop = PlainLoop(config, len(src.vocab), len(tgt.vocab), _ALONE.device)
     between = minutes * 60 / checkpoints  # seconds
     saved = 0
     begun = time.monotonic()
+    _note(run, "begin", 0)
+    reader = Reader(config, run, _ALONE, fingerprints)
+    torch.manual_seed(config.train.seed)
+    loop = PlainLoop(config, len(src.vocab), len(tgt.vocab), _ALONE.device)
     for update, group in enumerate(reader.groups(Position()), start=1):
         loop.set_rate(learning_rate(config.train, config.model.d_model, update))
         loop.update(group.batches[0])
-        seconds = time.monotonic() - begun
-        if seconds < between * (saved + 1):
+        if time.monotonic() - begun < between * (saved + 1):
             continue
         saved += 1
         meta = checkpoint.Meta(update, fingerprints)
         checkpoint.save(run, checkpoint.step_name(update), as_weights(loop.model), meta)
-        with (run.path / _CLOCK).open("a") as clock:
-            clock.write(json.dumps({"kind": "train", "update": update, "time": seconds}) + "\n")
+        _note(run, "train", update)
         if saved == checkpoints:
             return
+
+
+def _note(run: RunDir, kind: str, update: int) -> None:
+    """Write the time of day into the race's log, as nmt's metrics have it."""
+    with (run.path / _CLOCK).open("a") as clock:
+        clock.write(json.dumps({"kind": kind, "update": update, "time": time.time()}) + "\n")
 
 
 def _prepared(config: Config) -> RunDir:
@@ -103,13 +118,13 @@ def points(config: Config) -> Iterator[Point]:
 
 
 def _seconds(run: RunDir) -> dict[int, float]:
-    """Seconds of training until each update that the log tells of."""
-    clock = run.path / _CLOCK
-    lines = read_lines(clock if clock.exists() else run.metrics)
+    """Seconds of training until each update that the logs tell of."""
+    lines = list(read_lines(run.path / _CLOCK))
+    if run.metrics.exists():
+        lines += read_lines(run.metrics)
     records = [json.loads(line) for line in lines]
-    times = {each["update"]: each["time"] for each in records if each["kind"] == "train"}
-    begun = 0.0 if clock.exists() else times[1]
-    return {update: moment - begun for update, moment in times.items()}
+    begun = next(each["time"] for each in records if each["kind"] == "begin")
+    return {each["update"]: each["time"] - begun for each in records if each["kind"] == "train"}
 
 
 def _bleu(config: Config, run: RunDir, weights: checkpoint.Weights) -> float:
