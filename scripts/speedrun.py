@@ -5,9 +5,9 @@
     python scripts/speedrun.py --run runs/shallow train.updates=3000 model.decoder_layers=2
     python scripts/speedrun.py --run runs/plain --plain --minutes 40   a plain PyTorch loop on the same batches
 
-The minutes are those of the whole loop, from the making of the model on, with checkpoints, without validation. Each checkpoint translates the test
-sentences with beam search, by itself and averaged with those before it. Both kinds of training are measured alike: the
-plain loop's weights become checkpoints of nmt.
+The minutes are those of the whole loop, from the making of the model on, with checkpoints, without validation. Each
+checkpoint translates the test sentences with beam search, by itself and averaged with those before it. Both kinds of
+training are measured alike: the plain loop's weights become checkpoints of nmt.
 """
 
 import json
