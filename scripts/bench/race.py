@@ -18,6 +18,7 @@ from nmt.corpus.lines import read_lines
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
 from nmt.errors import UserError
 from nmt.evaluate.metrics import values
+from nmt.files import append_text
 from nmt.model.device import resolve_precision
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
@@ -92,8 +93,8 @@ def plain_race(config: Config, minutes: float, checkpoints: int) -> None:
 
 def _note(run: RunDir, kind: str, update: int) -> None:
     """Write the time of day into the race's log, as nmt's metrics have it."""
-    with (run.path / _CLOCK).open("a") as clock:
-        clock.write(json.dumps({"kind": kind, "update": update, "time": time.time()}) + "\n")
+    record = {"kind": kind, "update": update, "time": time.time()}
+    append_text(run.path / _CLOCK, json.dumps(record) + "\n")
 
 
 def _prepared(config: Config) -> RunDir:
