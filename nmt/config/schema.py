@@ -165,12 +165,13 @@ class AugmentConfig(Section):
     lower: Share = 0.0
     title: Share = 0.0
     unpunctuated: Share = 0.0
+    casual: Share = 0.0
     quoted: Share = 0.0
     joined: Share = 0.0
 
     def without_case(self) -> Self:
         """For text whose case is folded."""
-        return self.model_copy(update={"upper": 0.0, "lower": 0.0, "title": 0.0})
+        return self.model_copy(update={"upper": 0.0, "lower": 0.0, "title": 0.0, "casual": 0.0})
 
     @property
     def protects(self) -> bool:

@@ -154,6 +154,15 @@ def _unpunctuated(pair: SentencePair, _key: int) -> Sides | None:
     return pair.src[:-1], pair.tgt.removesuffix("。")
 
 
+def _casual(pair: SentencePair, key: int) -> Sides | None:
+    """As people type in a hurry: in one case, mostly the lower one, and without the final mark."""
+    sides = _unpunctuated(pair, key)
+    if sides is None:
+        return None
+    recase = Random(key).choices((str.lower, str.upper), (3, 1))[0]
+    return _recased(recase, SentencePair(*sides), key)
+
+
 def _quoted(pair: SentencePair, _key: int) -> Sides | None:
     if '"' in pair.src or "“" in pair.tgt:
         return None
@@ -228,6 +237,7 @@ _KINDS: dict[str, Make] = {
     "title": partial(_recased, _title),
     "renumbered": _renumbered,
     "unpunctuated": _unpunctuated,
+    "casual": _casual,
     "quoted": _quoted,
 }
 

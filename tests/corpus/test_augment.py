@@ -35,6 +35,16 @@ def test_the_mark_at_the_end_goes_but_a_question_stays_one() -> None:
     assert only("unpunctuated", SentencePair("Save as", "另存为")) == []
 
 
+def test_casual_text_is_in_one_case_and_lacks_the_mark_at_the_end() -> None:
+    pair = SentencePair("Where is Tom's setup.py?", "汤姆的 setup.py 在哪里？")
+    made = [only("casual", pair, key)[0] for key in range(200)]
+    lower, upper = "where is tom's setup.py", "WHERE IS TOM'S setup.py"
+    assert set(made) == {(lower, pair.tgt), (upper, pair.tgt)}
+    assert 100 < made.count((lower, pair.tgt)) < 190
+    assert only("casual", SentencePair("Hello.", "你好。"))[0][1] == "你好"
+    assert only("casual", SentencePair("Save as", "另存为")) == []
+
+
 def test_quotation_marks_are_each_language_s() -> None:
     assert only("quoted", SentencePair("Go.", "走。")) == [('"Go."', "“走。”")]
     assert only("quoted", SentencePair('"Go."', "“走。”")) == []
