@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, NamedTuple
@@ -149,6 +150,25 @@ def spans(model: Model, sets: Sets) -> None:
 # --- numbers ---
 
 
+class Tally(NamedTuple):
+    """How many lines there are, and how many are right by the checker."""
+
+    lines: int = 0
+    without: int = 0
+    with_retry: int = 0
+
+    def after(self, wrong: Sequence[str]) -> "Tally":
+        """With one more line; `wrong` has what the checker says without and with retry."""
+        without, with_retry = wrong
+        return Tally(
+            self.lines + 1, self.without + (not without), self.with_retry + (not with_retry)
+        )
+
+    def __str__(self) -> str:
+        right = f"{self.without} without, {self.with_retry} with retry"
+        return f"{self.lines} lines; right by the checker: {right}"
+
+
 def wrong_numbers(source: str, translation: str) -> str:
     """What the checker says of the numbers of a translation; nothing if they are right."""
     kinds = ("number missing", "number invented")
@@ -157,22 +177,30 @@ def wrong_numbers(source: str, translation: str) -> str:
 
 @app.command()
 def numbers(model: Model, sets: Sets) -> None:
-    """200 lines with figures as a table, to be read: source, translation without and with `--verify retry`."""
-    sources = [line for files in map(files_of, sets) for line in read_lines(files.src)]
-    lines = drawn([line for line in sources if any(map(str.isdigit, line))])
-    plain = translate(model, lines)
-    retried = translate(model, lines, "--verify", "retry")
-    right = [0, 0]
-    print("source\twithout\tchecker\twith retry\tchecker")
-    for source, *translations in zip(lines, plain, retried, strict=True):
-        cells = [source]
-        for way, translation in enumerate(translations):
-            wrong = wrong_numbers(source, translation)
-            right[way] += not wrong
-            cells += [translation, wrong]
-        print("\t".join(cells))
-    told = f"{len(lines)} lines; right by the checker: {right[0]} without, {right[1]} with retry"
-    print(told, file=sys.stderr)
+    """200 lines with figures as a table, to be read: set, source, translation without and with `--verify retry`."""
+    set_of = _lines_with_figures(list(map(files_of, sets)))
+    lines = drawn(list(set_of))
+    ways = [translate(model, lines), translate(model, lines, "--verify", "retry")]
+    tallies = {name: Tally() for name in [*dict.fromkeys(set_of.values()), "all"]}
+    print("set\tsource\twithout\tchecker\twith retry\tchecker")
+    for source, *translations in zip(lines, *ways, strict=True):
+        wrong = [wrong_numbers(source, translation) for translation in translations]
+        for name in (set_of[source], "all"):
+            tallies[name] = tallies[name].after(wrong)
+        cells = chain.from_iterable(zip(translations, wrong, strict=True))
+        print("\t".join([set_of[source], source, *cells]))
+    for name, tally in tallies.items():
+        print(f"{name}: {tally}", file=sys.stderr)
+
+
+def _lines_with_figures(sets: Sequence[Files]) -> dict[str, str]:
+    """The lines that have a digit, and the name of the first set that has them."""
+    set_of: dict[str, str] = {}
+    for files in sets:
+        for line in read_lines(files.src):
+            if any(map(str.isdigit, line)):
+                set_of.setdefault(line, files.name)
+    return set_of
 
 
 # --- translations that people graded ---

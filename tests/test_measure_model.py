@@ -88,8 +88,18 @@ def test_a_page_is_translated_anew_in_place(trained: RunDir, tmp_path: Path) -> 
 @pytest.mark.slow
 def test_numbers_are_shown_with_what_the_checker_says(trained: RunDir, tmp_path: Path) -> None:
     (tmp_path / "some.en").write_text("one 2\nno figure\n3 4\n")
-    done = measure("numbers", trained.path, tmp_path / "some")
+    (tmp_path / "more.en").write_text("3 4\n5\n")
+    done = measure("numbers", trained.path, tmp_path / "some", tmp_path / "more")
     rows = [line.split("\t") for line in done.stdout.splitlines()]
-    assert sorted(row[0] for row in rows[1:]) == ["3 4", "one 2"]
-    right = sum(not row[2] for row in rows[1:])
-    assert re.search(f"2 lines; right by the checker: {right} without", done.stderr)
+    assert sorted(row[:2] for row in rows[1:]) == [
+        ["more", "5"],
+        ["some", "3 4"],
+        ["some", "one 2"],
+    ]
+    tallies = re.findall(
+        r"^(\w+): (\d) lines; right by the checker: (\d) without", done.stderr, re.M
+    )
+    right = [row[0] for row in rows[1:] if not row[3]]
+    counts = [("some", "2", right.count("some")), ("more", "1", right.count("more"))]
+    expected = [*counts, ("all", "3", len(right))]
+    assert tallies == [(name, lines, str(count)) for name, lines, count in expected]
