@@ -1,9 +1,11 @@
-"""Training against the clock: both kinds are scored alike, by what they computed."""
+"""Training against the clock: both kinds are scored alike, by what they computed. Trials are paid for in CPU time."""
 
+import json
 import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +13,7 @@ from conftest import TINY, tiny_config
 
 from nmt.checkpoint import copy_weights
 from nmt.model.transformer import Transformer
+from nmt.train.update import Updated
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 
@@ -67,3 +70,57 @@ def test_checkpoints_that_do_not_divide_the_updates_are_refused(
     )
     assert done.returncode == 1
     assert done.stderr == "speedrun: train.updates=20 is not a multiple of --checkpoints 3\n"
+
+
+def test_the_rate_of_a_trial_follows_the_time(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from bench import trial
+
+    class Clock:
+        """A core on which everything takes a second: making the model, an update, a look at dev."""
+
+        seconds = 0.0
+
+        def process_time(self) -> float:
+            return self.seconds
+
+    clock = Clock()
+    rates = []
+
+    class Noted(trial.TimedUpdater):
+        def apply(self, *arguments: Any) -> Updated:
+            clock.seconds += 1
+            updated = super().apply(*arguments)
+            rates.extend(group["lr"] for group in self.optimizers[0].param_groups)
+            return updated
+
+    monkeypatch.setattr(trial, "time", clock)
+    monkeypatch.setattr(trial, "TimedUpdater", Noted)
+    schedule = ["train.schedule=wsd", "train.updates=8", "train.warmup=0", "train.cooldown=4"]
+    config = tiny_config(corpus, tmp_path, *schedule, "train.peak_lr=1")
+    outcome = trial.Trial(config, minutes=16 / 60).train()
+    assert [look.updates for look in outcome.looks] == [4, 8, 12, 16]
+    assert [look.minutes * 60 for look in outcome.looks] == [4, 8, 12, 16]
+    assert outcome.looks[-1].loss == outcome.scores["loss"]
+    assert rates[:9] == [1] * 9
+    assert rates[9:] == sorted(rates[9:], reverse=True)
+    assert rates[-1] < 0.1
+
+
+@pytest.mark.slow
+def test_a_trial_tells_its_curve(corpus: Path, tmp_path: Path) -> None:
+    asked = ["--run", tmp_path / "run", "--minutes", "0.05", "--json", tmp_path / "curve.json"]
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / "trial.py", *asked, f"data.path={corpus}", *TINY],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    heading, *looks, scores = done.stdout.splitlines()
+    assert heading.split() == ["CPU", "minutes", "updates", "target", "tokens", "loss"]
+    curve = json.loads((tmp_path / "curve.json").read_text())
+    assert [row.split()[-1] for row in looks] == [f"{look['loss']:.3f}" for look in curve["looks"]]
+    assert scores.startswith(f"dev: loss {curve['scores']['loss']:.2f}  bleu ")

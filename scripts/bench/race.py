@@ -30,7 +30,7 @@ from nmt.train.update import learning_rate
 from nmt.translate.decoder import Decoder
 from nmt.translate.translator import Translator
 
-_ALONE = World(0, 1, torch.device("cpu"))
+ALONE = World(0, 1, torch.device("cpu"))
 _CLOCK = "race.jsonl"  # when the race began and, for the plain loop, its updates; those of nmt are in its metrics
 
 
@@ -61,23 +61,23 @@ def nmt_race(config: Config, checkpoints: int) -> None:
         "keep": checkpoints + 1,
     }
     config = config.model_copy(update={"train": config.train.model_copy(update=often)})
-    run = _prepared(config)
+    run = prepared(config)
     _note(run, "begin", 0)
-    Trainer(config, run, _ALONE).train()
+    Trainer(config, run, ALONE).train()
 
 
 def plain_race(config: Config, minutes: float, checkpoints: int) -> None:
     """Train with a plain loop, on the same batches and with the same rates."""
-    run = _prepared(config)
+    run = prepared(config)
     src, tgt = (load_side(config, run, name) for name in SIDES)
     fingerprints = (src.fingerprint(), tgt.fingerprint())
     between = minutes * 60 / checkpoints  # seconds
     saved = 0
     begun = time.monotonic()
     _note(run, "begin", 0)
-    reader = Reader(config, run, _ALONE, fingerprints)
+    reader = Reader(config, run, ALONE, fingerprints)
     torch.manual_seed(config.train.seed)
-    loop = PlainLoop(config, len(src.vocab), len(tgt.vocab), _ALONE.device)
+    loop = PlainLoop(config, len(src.vocab), len(tgt.vocab), ALONE.device)
     for update, group in enumerate(reader.groups(Position()), start=1):
         loop.set_rate(learning_rate(config.train, config.model.d_model, update))
         loop.update(group.batches[0])
@@ -97,7 +97,8 @@ def _note(run: RunDir, kind: str, update: int) -> None:
     append_text(run.path / _CLOCK, json.dumps(record) + "\n")
 
 
-def _prepared(config: Config) -> RunDir:
+def prepared(config: Config) -> RunDir:
+    """The run folder of a configuration, with its text and its vocabularies."""
     run = claim(config, overwrite=False)
     say = partial(print, file=sys.stderr)
     ensure_prepared(config, run, say, say)
@@ -134,7 +135,7 @@ def _bleu(config: Config, run: RunDir, weights: checkpoint.Weights) -> float:
     src, tgt = (load_side(config, run, name) for name in SIDES)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     checkpoint.copy_weights(model, weights)
-    decoder = Decoder(model, src, tgt, resolve_precision("auto", _ALONE.device))
+    decoder = Decoder(model, src, tgt, resolve_precision("auto", ALONE.device))
     translator = Translator(decoder, src, tgt, config.search, config.prepare.augment)
     texts = [translation.text for translation in translator.translate(sources)]
     return values(texts, [references], ["bleu"])["bleu"]
