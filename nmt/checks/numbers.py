@@ -54,7 +54,7 @@ def _differences(source: str, translation: str) -> Differences:
     if _DIGITS.search(source + translation) is None:
         return Differences((), ())
     stated = _stated(source)
-    said = chinese(translation)
+    said = _with_stated_parts(chinese(translation), stated)
     left = _pair_whole(stated, said)
     if left.missing or left.invented:
         left = _pair_parts(left)
@@ -77,6 +77,17 @@ def _differences(source: str, translation: str) -> Differences:
 @lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other
 def _stated(source: str) -> Numbers:
     return english(source)
+
+
+def _with_stated_parts(said: Numbers, stated: Numbers) -> Numbers:
+    """The numbers of a translation; a fraction falls into its parts if the source has both: 十分之一 for 1 in 10."""
+    figures = {number.values[:1] for number in stated if number.digits}
+    numbers: Numbers = []
+    for number in said:
+        is_fraction = "分之" in number.text
+        is_stated = is_fraction and all(part.values[:1] in figures for part in number.parts)
+        numbers += number.parts if is_stated else (number,)
+    return numbers
 
 
 def _values(numbers: Numbers) -> set[Decimal]:

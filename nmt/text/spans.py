@@ -18,23 +18,37 @@ _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
 # The patterns are fragments for `re.VERBOSE` without groups of their own. Repetitions have bounds
 # where a match could begin anywhere: otherwise the time would grow as the square of a line's length.
-_CODE = "(?<!`) `{1,3} [^`]{1,999} `{1,3}"  # `x = f(y)`
+_CODE = r"""(?a:
+    (?<![\w`])                                                  # not don`t
+    (?: `{3} (?!\s) [^`]{1,999} (?<!\s) `{3}                    # ```x = f(y)```
+      | `{2} (?!\s) [^`]{1,999} (?<!\s) `{2}                    # not ``so,'' he said, ``so''
+      | ` (?!\s) [^`]{1,999} (?<!\s) `                          # not `so' and `so'
+    )
+    (?! ` | (?!s\b)\w )
+)"""
 _MARKUP = r"""
     </? [A-Za-z] [^<>]* >                                       # <b class="x">, </b>
   | <!-- .{0,999}? -->
+  | <% .{0,999}? %>                                             # <%= name %>
   | & (?: \#\d{1,9} | \#x[\da-fA-F]{1,9} | \w{1,32} ) ;          # &#39; &#x27; &nbsp;
 """
 _FORMAT = r"""
-    \$? \{ [^{}\s]* \}                                          # {0}, ${HOME}
+    \{{2,3} [^{}]{1,99} \}{2,3}                                 # {{count}}, {{ user.name }}
+  | [$\#%]? \{ [^{}\s]* \}                                      # {0}, ${HOME}, #{name}
+  | \{ (?: [ ]? \w{1,99} , [^{}]{1,99} | [ ] [\w.]{1,99} [ ] ) \} # {0, number}, { name }
   | % \( \w+ \) [-+ #0]{0,5} \d{0,5} (?: \.\d{1,5} )? [a-zA-Z]  # %(name)d
-  | % (?: \d{1,2} \$ )? [-+#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [sdiufgxXc] \b  # %s, %.2f, %1$s
+  | %%
+  | (?<!\d) % (?: \d{1,2} \$ )? [-+#0]{0,5} \d{0,5} (?: \.\d{1,5} )?
+    (?: hh? | ll? | [zjtL] )? [sdiufgxXcn@] (?! [A-Za-z]{3} )    # %s, %.2f, %1$s, %lu, %dpx
+  | (?<!\d) % L? [1-9] \d? (?! [\w$] | \.\d )                   # %1, as Qt has it
 """
 _URL = rf"""
     (?: (?<![A-Za-z]) [A-Za-z][A-Za-z\d+.-]{{0,30}} ://          # https://a.org/b
-      | www\.                                                   # www.a.org
+      | (?i:www)\.                                              # www.a.org
       | mailto:                                                 # mailto:a@b.org
     )
-    [^\s<>"{CHINESE}]* [^\s<>"{CHINESE}.,;:!?)\]]
+    (?: [^\s<>"(){CHINESE}] | \( [^\s<>"(){CHINESE}]{{0,99}} \) )+
+    (?<! [.,;:!?\]'] )
 """
 _EMAIL = r"""(?a:
     (?<![\w.+-]) [\w.+-]{1,64} @
@@ -42,6 +56,7 @@ _EMAIL = r"""(?a:
 )"""
 _PATH = r"""(?a:
     (?<![A-Za-z\d.])
+    (?! (?<=\d[ ]) / [a-z]{1,99} (?! [\w/\\] | \.\w ) )          # not $10 /month
     (?: [A-Za-z]:\\                                             # C:\Users\me
       | \.{0,2}/                                                # /usr/lib, ./run.sh, ../a
       | ~/                                                      # ~/notes
@@ -49,13 +64,31 @@ _PATH = r"""(?a:
     [\w.~@%+=/\\-]* [\w/\\]
 )"""
 _MENTION = r"(?a: (?<![\w@#]) [@#] [A-Za-z_]\w* )"  # @tom, #topic
-_DOMAIN_OR_FILE = r"""(?a:
-    (?<![\w-]) [\w-]{1,63} (?: \.[\w-]{1,63} ){0,9}
-    \.(?: com|org|net|edu|gov|io|cn|uk|de|fr|jp|ru|info|dev|app  # example.org
-        | py|js|ts|txt|md|json|xml|html?|csv|pdf|zip|gz          # data.tar.gz
-        | exe|dll|cs|cpp|sh|ya?ml                               # setup.exe
-    ) \b
-    (?: /[\w.~%+=/-]* )?                                        # example.org/a
+_OPTION = rf"""(?a:
+    (?<! [^\s(\["'|/={CHINESE}] ) (?<! [^\s(\[]["'] )            # not 'so'--said he
+    (?: --[a-z] [\w-]* (?: = [\w./:@%+,~-]{{0,99}} [\w/] )?      # --config=a.yaml
+      | -[A-Za-z] (?![\w'’-])                                    # -v
+    )
+)"""
+_SETTING = r"""(?a: (?<![\w-]) [A-Za-z_] [\w-]{0,99} = "[^"]{0,99}" )"""  # name="value"
+_TOP_LEVEL = "com|org|net|edu|gov|io|cn|uk|de|fr|jp|ru|info|dev|app"
+_SHORT_ENDING = r"(?<=\w\w\.)[ch]|py|js|jsx|ts|tsx|go|rs|rb|kt|cc|cs|sh|md|gz|xz|7z|db"
+_LONG_ENDING = """
+    ipynb|vue|json|xml|html?|s?css|php|sql|java|swift|lua|cpp|hpp|bat|ps1
+  | ya?ml|toml|ini|cfg|conf|lock|log|txt|rst|tex|csv|tsv
+  | pdf|docx?|xlsx?|pptx?|odt|ods|rtf|epub|jpe?g|png|gif|svg|webp|bmp|ico|psd
+  | mp[34]|wav|flac|ogg|avi|mov|mkv|webm|zip|tgz|tar|bz2|rar
+  | exe|dll|msi|iso|dmg|apk|jar|deb|rpm|whl|sqlite
+"""
+_DOMAIN_OR_FILE = rf"""(?a:
+    (?<![\w-]) [\w-]{{1,63}} (?: \.[\w-]{{1,63}} ){{0,9}} \.
+    (?: (?: {_TOP_LEVEL} ) \b (?: \.[a-z]{{2}} \b )?            # example.org, example.com.au
+        (?: :\d{{1,5}} \b )?                                    # example.org:8080
+        (?: / (?: [\w.~%+=/-]{{0,999}} [\w~%+=/-] )? )?            # example.org/a
+      | [a-z]{{2,6}} / [\w.~%+=/-]{{0,999}} [\w~%+=/-]           # youtu.be/a
+      | (?: {_SHORT_ENDING} | {_LONG_ENDING}                     # data.tar.gz
+          | {_LONG_ENDING.upper()} ) \b (?!\()                  # PHOTO.JPG
+    )
 )"""
 _CALL = r"(?a: \b \w{1,99} (?: (?: :: | -> | \. ) \w{1,99} ){0,9} \(\) )"  # os.path.join()
 # Kinds that begin alike stand in the order in which they are to be tried.
@@ -66,6 +99,8 @@ PATTERN = f"""
   | {_URL}
   | {_EMAIL}
   | {_PATH}
+  | {_OPTION}
+  | {_SETTING}
   | {_MENTION}
   | {_DOMAIN_OR_FILE}
   | {_CALL}
@@ -73,7 +108,8 @@ PATTERN = f"""
 _LONG_NUMBER = r"""(?a:
     (?<![\w.,:/+-])
     (?: \+? \d{1,4} (?: [ -]\d{3,4} ){2,4}      # +86 138 0013 8000
-      | \d{1,3} (?: ,\d{3} )+                   # 1,234,567
+      | \d{1,3} (?: ,\d{3} )+ (?: \.\d+ )?      # 1,234,567.89
+      | \d{1,3} (?: \.\d{1,3} ){3} :\d{1,5}     # 192.168.0.1:8080
       | \d{5,}                                  # 20191121
       | 0x[\da-fA-F]{1,64}                      # 0xff
       | \#\d{2,}                                # #8427
@@ -114,6 +150,7 @@ _SUSPICIOUS = re.compile(
     [`<&{{%/@#\\(+{_PICTURES}]
   | \d[\d,.-]+\d
   | [.:-]\w
+  | ="
   | [A-Z]\d
   | 0x
   | {_PLACEHOLDER}

@@ -7,6 +7,7 @@ Latin phrases, numbers and whatever a machine reads keep their own. Nothing but 
 spaces changes.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,6 +40,16 @@ _LETTER = re.compile(r"\w")
 _ABBREVIATION = re.compile(
     r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$"
 )
+# What stands before the dot of a number that counts: at the start of a line, after a mark, a label or a space.
+_BEFORE_COUNT = re.compile(
+    rf"""
+    (?: ^ | [^\w\s] | (?: [图表例式章节步题] | 步骤 | 附录 | 练习 | 选项 | 第 ) )
+    {_GAP}* \d+ $
+  | [{HAN}] {_GAP}+ \d{{1,2}} $                            # 点击“打开” 2. 保存
+  | ^ {_GAP}* [a-z] $                                     # a. 苹果
+    """,
+    re.VERBOSE,
+)
 # A Latin name or word in a list, but neither a variable nor what belongs to the name before it.
 _NAME = r"""(?a:
     (?! (?: Jr | Sr | Inc | Ltd | Co | Corp | LLC ) \b )
@@ -61,7 +72,8 @@ _SUSPICIOUS = re.compile(
 # What is never touched inside, and is no Chinese context outside.
 _PROTECTED = re.compile(
     rf"""
-    {PATTERN}
+    \A [\s\#>*-]{{0,20}} \d+ (?: \.\d+ )+ \. (?=\s)              # 2.1. 安装
+  | {PATTERN}
   | (?<!\d) \d+ (?: [.,:/]\d+ )+                            # 3.14, 3,000, 10:30, 2026/11/21
   | (?a: \b (?: [A-Za-z]\. ){{2,}} )                          # U.S.
   | (?<![A-Za-z\d]) [:;=] [’'-]? [)(DPp3|\\] (?!\w)         # :-) ;D
@@ -73,7 +85,7 @@ _PROTECTED = re.compile(
     re.VERBOSE,
 )
 # Every protected span has one of these.
-_PROTECTABLE = re.compile(f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]")
+_PROTECTABLE = re.compile(f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]|-[A-Za-z]")
 
 
 # --- what callers use ---
@@ -101,7 +113,7 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
     `spacing` is what stands between Han and Latin letters or digits: what is there, nothing, or a
     space. To repair twice is to repair once.
     """
-    if _HAS_HAN.search(text) is None:
+    if _HAS_HAN.search(text) is None or _is_json(text):
         return text
     if spacing == "keep" and _SUSPICIOUS.search(text) is None and not _has_double_mark(text):
         return text
@@ -121,6 +133,17 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
         return line
     hidden = iter(spans)
     return re.sub(f"[{_WORD}{_SIGN}]", lambda _: next(hidden), line)
+
+
+def _is_json(text: str) -> bool:
+    """Whether a line is an object or an array of JSON."""
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def check(text: str, spacing: Spacing = "keep") -> list[Finding]:
@@ -161,9 +184,9 @@ def _full_width_list(match: re.Match[str]) -> str:
 
 
 def _full_stop(match: re.Match[str]) -> str:
-    """A full stop after a Latin word or a number, unless it belongs to that: `Dr. 王`, `1. 你好`."""
+    """A full stop after a Latin word or a number, unless it belongs to that: `Dr. 王`, `1. 你好`, `图 1. 结构`."""
     before = match.string[: match.start()]
-    if _ABBREVIATION.search(before) or before.strip().isdecimal():
+    if _ABBREVIATION.search(before) or _BEFORE_COUNT.search(before):
         return match[0]
     return "。"
 
@@ -222,8 +245,8 @@ _RULES = (
     _rule(
         "-",
         rf"""
-        (?<= [{_LAST}] ) {_GAP}* --+ {_GAP}*
-      | {_GAP}* --+ {_GAP}* (?= [{_FIRST}] )
+        (?<= [{_LAST}] ) {_GAP}* --+ (?! {_GAP}* [>|-] ) {_GAP}*
+      | (?<! [<|;-] ) (?<! [<|;] [ ] ) {_GAP}* (?<! - ) --+ {_GAP}* (?= [{_FIRST}] )
         """,
         "——",
     ),
@@ -351,7 +374,8 @@ def _paired_quotes(line: str) -> str:
     """
     places: list[int] = []
     for quote in re.finditer('["“”]', line):
-        if not _is_inches(line, quote.start()):
+        is_open = len(places) % 2 == 1
+        if not _is_inches(line, quote.start(), is_open):
             places.append(quote.start())
     if len(places) % 2:
         return line
@@ -366,9 +390,10 @@ def _paired_quotes(line: str) -> str:
     return "".join(characters)
 
 
-def _is_inches(line: str, place: int) -> bool:
-    """Whether a mark is the sign for inches: it follows a digit, and is odd."""
-    return line[place] == '"' and line[:place][-1:].isdigit() and line.count('"') % 2 == 1
+def _is_inches(line: str, place: int, is_open: bool) -> bool:
+    """Whether a mark is the sign for inches: it follows a digit, and closes nothing or is odd."""
+    follows_digit = line[place] == '"' and line[:place][-1:].isdigit()
+    return follows_digit and (not is_open or line.count('"') % 2 == 1)
 
 
 def _quotes_chinese(line: str, start: int, end: int) -> bool:

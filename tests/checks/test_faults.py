@@ -35,6 +35,8 @@ FAITHFUL = [
     ("It was 50 percent water.", "其中一半是水。"),
     ("About 1/4 of them left.", "约四分之一的人离开了。"),
     ("About 1 in 5 children is ill.", "约五分之一的儿童患病。"),
+    ("About 1 in 10 adults smokes.", "大约十分之一的成年人吸烟。"),
+    ("It happens to 1 in 100.", "百分之一的人遇到这种事。"),
     ("He is the 3rd son.", "他是第三个儿子。"),
     ("The 2nd prize went to her.", "她获得了二等奖。"),
     ("She waited 2.5 hours.", "她等了两个半小时。"),
