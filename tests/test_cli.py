@@ -144,6 +144,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         ),
         (["translate", "-o", "{corpus}"], 2, "is a folder; name a file"),
         (["translate", "-o", "{corpus}/test.en"], 2, "test.en: exists already; name another file"),
+        (["translate", "-o", "x.zh.gz"], 2, "x.zh.gz: would not be compressed; name x.zh and"),
         (["translate", "-o", "{corpus}/test.en/x"], 2, "test.en is a file, not a folder"),
         (["translate", "-o", "/dev/null", "--overwrite"], 2, "/dev/null: is a device or a pipe"),
         (["translate", "-i", "none.txt"], 3, "none.txt: no such file"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from nmt.text.scripts import HAN
+from nmt.text.spans import with_letters_for_spans
 
 # A word or phrase that begins with a letter, and three more of it: 受伤, 受伤, 受伤, 受伤. Not 谢谢，谢谢.
 _FOUR_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")
@@ -31,13 +32,13 @@ def repeated(source: str, translation: str) -> list[str]:
 def copied(source: str, translation: str) -> list[str]:
     """A translation without Chinese, or with half of the source's words as they were.
 
-    A source so short that it may be a name is let pass, unless nothing of it changed.
+    A source so short that it may be a name is let pass, unless nothing of it changed. Protected spans are no words.
     """
     words = _small_words(source)
-    if not words or not translation:
+    if not words or not any(map(str.isalpha, translation)):
         return []
     if _HAS_HAN.search(translation):
-        is_copy = _is_half_kept(words, translation)
+        is_copy = _is_half_kept(words, with_letters_for_spans(translation))
     else:
         is_copy = len(words) > 2 or translation == source
     return [_shortened(translation)] if is_copy else []
@@ -54,7 +55,7 @@ def _is_half_kept(words: Sequence[str], translation: str) -> bool:
 
 @lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other
 def _small_words(source: str) -> tuple[str, ...]:
-    return tuple(_SMALL_WORD.findall(source))
+    return tuple(_SMALL_WORD.findall(with_letters_for_spans(source)))
 
 
 def too_short(source: str, translation: str) -> list[str]:

@@ -14,7 +14,7 @@ def refuse_output(
 ) -> None:
     """Raise ConfigError for an --output that could not be written when the work is done, or would replace an input.
 
-    None among the `inputs` is stdin.
+    Or that could not be read again, since what is named .gz is unzipped. None among the `inputs` is stdin.
     """
     if output is None or is_standard(output):
         if resume:
@@ -23,6 +23,9 @@ def refuse_output(
             raise ConfigError("--overwrite needs --output FILE; nothing else is replaced")
         return
     _refuse_unwritable(output)
+    if output.suffix == ".gz":
+        fix = f"name {output.with_suffix('')} and compress that, or pipe into gzip"
+        raise ConfigError(f"{output}: would not be compressed; {fix}")
     if output.is_symlink():
         message = f"a link to {output.readlink()}, and would be replaced by a file"
         raise ConfigError(f"{output}: is {message}; name that file, or leave the option out")

@@ -167,8 +167,8 @@ def _arriving(source: int | Path, name: Path) -> Iterator[bytes]:
 
 def lines_ahead(path: Path | None) -> int | None:
     """How many lines a plain file on a disk still has, or stdin without one; None where only reading them tells."""
-    if path is not None and path.suffix == ".gz":
-        return None
+    if path is not None and (path.suffix == ".gz" or not path.is_file()):
+        return None  # a named pipe that is opened and closed again loses its writer
     with open(sys.stdin.fileno() if path is None else path, "rb", closefd=path is not None) as file:
         descriptor = file.fileno()
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -119,13 +119,15 @@ class Joiner:
 
 def _masked(pair: SentencePair, key: int) -> Sides | None:
     """With placeholders for the spans that both sides share."""
-    return mask_pair(pair.src, pair.tgt, key % len(PLACEHOLDERS))
+    masked = mask_pair(pair.src, pair.tgt, key % len(PLACEHOLDERS))
+    return None if masked is None else (masked.src, masked.tgt)
 
 
 def _masked_numbers(pair: SentencePair, key: int) -> Sides | None:
     """With placeholders for numbers too, also for one that is in words."""
     src, tgt = _renumbered(pair, key) or pair
-    return mask_pair(src, tgt, key % len(PLACEHOLDERS), numbers=True)
+    masked = mask_pair(src, tgt, key % len(PLACEHOLDERS), numbers=True)
+    return None if masked is None else (masked.src, masked.tgt)
 
 
 def _tagged(pair: SentencePair, key: int) -> Sides:

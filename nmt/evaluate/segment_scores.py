@@ -40,7 +40,7 @@ def read_segment_scores(
     """
     if not lines:
         raise DataError(f"{file}: is empty; it must hold one score a line")
-    header = _header(lines[0])
+    header = _header(lines[0], systems)
     first = 2 if header else 1
     columns = _columns(file, header, lines[0], systems)
     scores: dict[str, list[float]] = {system: [] for system in systems}
@@ -55,10 +55,11 @@ def read_segment_scores(
     return SegmentScores(name, scores, lower_is_better)
 
 
-def _header(line: str) -> list[str] | None:
-    """The names of the columns, if the line holds anything but numbers."""
+def _header(line: str, systems: Sequence[str]) -> list[str] | None:
+    """The names of the columns, if the line holds anything but numbers, or the names of all systems."""
     fields = [field.strip() for field in line.split("\t")]
-    return None if all(_is_number(field) for field in fields) else fields
+    are_numbers = all(_is_number(field) for field in fields)
+    return None if are_numbers and not set(systems) <= set(fields) else fields
 
 
 def _columns(

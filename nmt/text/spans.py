@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from nmt.text.english_numbers import english
 from nmt.text.scripts import HAN
@@ -186,6 +187,14 @@ class Masked:
         return sorted(re.findall(_PLACEHOLDER, text)) == list(PLACEHOLDERS[: len(self.spans)])
 
 
+class MaskedPair(NamedTuple):
+    """Both sides of a pair with placeholders, and what each of these stands for."""
+
+    src: str
+    tgt: str
+    spans: dict[str, str]
+
+
 def without_chinese(text: str) -> str:
     """A text without its Chinese words."""
     return _CHINESE_WORDS.sub("", text)
@@ -233,33 +242,44 @@ def mask(text: str, numbers: bool = False, chinese: bool = False) -> Masked:
     return Masked(masked, tuple(spans))
 
 
-def shared_spans(src: str, tgt: str, numbers: bool = False) -> list[str]:
-    """What stands once on each side, in the order of the source; no more than there are placeholders."""
+def mask_pair(
+    src: str, tgt: str, first: int, numbers: bool = False, chinese: bool = False
+) -> MaskedPair | None:
+    """Replace what stands once on each side by the same placeholder on both; None if nothing does.
+
+    That is spans and, if asked for, other numbers and the Chinese words of the source, which come last. The
+    placeholders are numbered from `first` on.
+    """
+    stands_for: dict[str, str] = {}
+    rotated = PLACEHOLDERS[first % len(PLACEHOLDERS) :] + PLACEHOLDERS[: first % len(PLACEHOLDERS)]
+    for placeholder, span in zip(rotated, _shared_spans(src, tgt, numbers), strict=False):
+        stands_for[placeholder] = span
+    if stands_for:
+        placeholders = {span: placeholder for placeholder, span in stands_for.items()}
+
+        def hide(match: re.Match[str]) -> str:
+            return placeholders.get(match[0], match[0])
+
+        pattern = _pattern(numbers)
+        src, tgt = pattern.sub(hide, src), pattern.sub(hide, tgt)
+    if chinese:
+        shared = [word for word in _CHINESE_WORDS.findall(src) if src.count(word) == 1]
+        for placeholder in rotated[len(stands_for) :]:
+            word = next((word for word in shared if tgt.count(word) == src.count(word) == 1), None)
+            if word is None:
+                break
+            stands_for[placeholder] = word
+            src, tgt = src.replace(word, placeholder), tgt.replace(word, placeholder)
+    return MaskedPair(src, tgt, stands_for) if stands_for else None
+
+
+def _shared_spans(src: str, tgt: str, numbers: bool) -> list[str]:
+    """What stands once on each side, in the order of the source."""
     src_counts = Counter(find(src, numbers))
     if not src_counts:
         return []
     tgt_counts = Counter(find(tgt, numbers))
-    shared = [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
-    return shared[: len(PLACEHOLDERS)]
-
-
-def mask_pair(src: str, tgt: str, first: int, numbers: bool = False) -> tuple[str, str] | None:
-    """Replace what stands once on each side by the same placeholder on both; None if nothing does.
-
-    The placeholders are numbered from `first` on.
-    """
-    shared = shared_spans(src, tgt, numbers)
-    if not shared:
-        return None
-    placeholders: dict[str, str] = {}
-    for number, span in enumerate(shared, first):
-        placeholders[span] = PLACEHOLDERS[number % len(PLACEHOLDERS)]
-
-    def hide(match: re.Match[str]) -> str:
-        return placeholders.get(match[0], match[0])
-
-    pattern = _pattern(numbers)
-    return pattern.sub(hide, src), pattern.sub(hide, tgt)
+    return [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
 
 
 def lost(source: str, translation: str) -> list[str]:

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from nmt.model.device import within_memory
 from nmt.text.offsets import Range, TokenPlace, places
-from nmt.text.side import needs_translation
-from nmt.text.spans import PLACEHOLDERS, mask_pair, shared_spans
+from nmt.text.side import keeps_chinese, needs_translation
+from nmt.text.spans import mask_pair
 from nmt.translate.attention import cross_attention
 from nmt.translate.decoder import Decoder
 from nmt.translate.translation import Translation
@@ -82,11 +82,13 @@ def _encoded(decoder: Decoder, place: int, translation: Translation) -> _Encoded
     line, text = translation.source, translation.text
     if not text or not needs_translation(line, decoder.src, decoder.tgt):
         return None
-    masked = mask_pair(line, text, first=0) if decoder.protects else None
+    masked = None
+    if decoder.protects:
+        chinese = keeps_chinese(decoder.src, decoder.tgt)
+        masked = mask_pair(line, text, first=0, chinese=chinese)
     spans: dict[str, str] = {}
     if masked is not None:
-        spans = dict(zip(PLACEHOLDERS, shared_spans(line, text), strict=False))
-        line, text = masked
+        line, text, spans = masked
     source = places(decoder.src, line, spans)
     target = places(decoder.tgt, text, spans)
     if not source or not target or not _visible(source):

@@ -52,7 +52,10 @@ def as_scores(number: int, translation: Translation) -> str:
     """`line<TAB>score<TAB>log_prob<TAB>translation`, one for each of the n best."""
     if not translation.n_best:
         return f"{number}\t\t\t\n"
-    rows = [f"{number}\t{c.score:.4f}\t{c.log_prob:.4f}\t{c.text}\n" for c in translation.n_best]
+    rows = []
+    for candidate in translation.n_best:
+        text = candidate.text.replace("\t", " ")  # of a protected span; the table needs its own
+        rows.append(f"{number}\t{candidate.score:.4f}\t{candidate.log_prob:.4f}\t{text}\n")
     return "".join(rows)
 
 

@@ -16,6 +16,7 @@ from loaded import CLOSED, Loaded
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
+from nmt.commands.streams import lines_ahead
 from nmt.config.load import load_config
 from nmt.run_dir import RunDir
 from nmt.translate.load import load_translator
@@ -204,6 +205,27 @@ def test_a_named_pipe_is_answered_line_by_line(tmp_path: Path) -> None:
             writer.write("three.\n")
             writer.flush()
             assert process.stdout.readline().endswith(b"\n")  # would hang if it waited for more
+    assert process.wait(timeout=30) == 0
+    process.stdout.close()
+
+
+def test_a_named_pipe_is_not_opened_to_count_its_lines(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert lines_ahead(pipe) is None  # would wait for a writer
+
+
+def test_a_pause_of_stdin_is_not_its_end(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)  # as another program may leave it
+    with os.fdopen(reading, "rb") as stdin:
+        process = Loaded(GREEDY, stdin=stdin, stdout=PIPE)
+    assert process.stdout is not None
+    os.write(writing, b"one.\n")
+    assert process.stdout.readline().endswith(b"\n")
+    os.write(writing, b"two.\n")
+    os.close(writing)
+    assert process.stdout.readline().endswith(b"\n")
     assert process.wait(timeout=30) == 0
     process.stdout.close()
 

@@ -34,6 +34,7 @@ def test_columns_go_by_their_names_and_those_of_other_systems_are_left_out() -> 
     lines = ("google\tours\tbing", "1\t2\t3", "4\t5\t6")
     assert read(*lines, systems=("ours", "google")) == {"ours": [2, 5], "google": [1, 4]}
     assert read(*lines) == {"ours": [2, 5]}
+    assert read("600\t1200", "1\t2", systems=("1200", "600")) == {"1200": [2], "600": [1]}
 
 
 @pytest.mark.parametrize(

@@ -260,10 +260,12 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
     assert mask_pair("Open a.py, then b.py.", "先打开 b.py，再 a.py。", 9) == (
         f"Open {zero}, then {one}.",
         f"先打开 {one}，再 {zero}。",
+        {zero: "a.py", one: "b.py"},
     )
     assert mask_pair("Open a.py, a.py or b.py.", "打开 a.py 或 b.py。", 0) == (
         f"Open a.py, a.py or {one}.",
         f"打开 a.py 或 {one}。",
+        {one: "b.py"},
     )
     assert mask_pair("Open a.py.", "打开它。", 0) is None
 
@@ -303,6 +305,27 @@ def test_no_figures_before_million_are_too_odd(figures: str, scale: str) -> None
     assert masked.intact_in(masked.text)
 
 
+def test_chinese_words_that_stand_once_on_both_sides_are_masked_after_the_spans() -> None:
+    zero, one = PLACEHOLDERS[:2]
+    assert mask_pair("Click 确定 in {0}.", "在{0}中单击确定继续。", 0, chinese=True) == (
+        f"Click {one} in {zero}.",
+        f"在{zero}中单击{one}继续。",
+        {zero: "{0}", one: "确定"},
+    )
+    assert mask_pair("Click 确定.", "单击确定。", 0) is None
+    assert mask_pair("Say 好 or 好的.", "说好或好的。", 0, chinese=True) == (
+        f"Say 好 or {zero}.",
+        f"说好或{zero}。",
+        {zero: "好的"},
+    )
+    many = " ".join("天地玄黄宇宙洪荒日月盈昃")
+    masked = mask_pair(many, many, 9, chinese=True)
+    assert masked is not None
+    assert list(masked.spans) == [PLACEHOLDERS[9], *PLACEHOLDERS[:9]]
+    assert masked.src == masked.tgt
+    assert masked.src.endswith(" 盈 昃")
+
+
 def test_numbers_are_masked_where_that_is_asked_for() -> None:
     assert find("3 of 42, 3.5 at 10:30 in a1 and 2-3", numbers=True) == ["3", "42", "3.5", "10:30"]
     assert find("a 37-year-old on the 10th of the 1990s, in 3D, 3-D and 2nds", numbers=True) == [
@@ -313,7 +336,8 @@ def test_numbers_are_masked_where_that_is_asked_for() -> None:
     assert mask("3 at www.a.org", numbers=True).spans == ("3", "www.a.org")
     zero = PLACEHOLDERS[0]
     assert mask_pair("In 1999.", "在1999年。", 0) is None
-    assert mask_pair("In 1999.", "在1999年。", 0, numbers=True) == (f"In {zero}.", f"在{zero}年。")
+    masked = mask_pair("In 1999.", "在1999年。", 0, numbers=True)
+    assert masked == (f"In {zero}.", f"在{zero}年。", {zero: "1999"})
 
 
 def test_lost_spans_are_those_that_the_translation_does_not_have_as_often() -> None:

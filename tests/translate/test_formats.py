@@ -12,6 +12,11 @@ LOOP = Fault("repetition", "天")
 LOST = Fault("span mangled", "{0}")
 
 
+def test_a_tab_of_a_span_does_not_break_the_table_of_scores() -> None:
+    translation = Translation("<a\tb>", (Candidate("<a\tb>", -1.0, -0.5),), (), verified=False)
+    assert written("scores", [translation], 7) == "7\t-0.5000\t-1.0000\t<a b>\n"
+
+
 @pytest.mark.parametrize(
     ("verified", "faults", "expected"),
     [

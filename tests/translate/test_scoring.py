@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from echoes import CHINESE, ENGLISH, HAN, PROTECTING, random_model, side
+from echoes import CHINESE, ENGLISH, HAN, PROTECTING, WORDS, random_model, side
 from torch.nn import functional as F
 
 from nmt.config.schema import ModelConfig, SearchConfig
@@ -111,16 +111,16 @@ def test_a_translation_as_long_as_the_model_allows_is_scored() -> None:
 # --- protected spans ---
 
 
-def protecting_model(of: Side) -> Transformer:
+def protecting_model(src: Side, tgt: Side) -> Transformer:
     torch.manual_seed(4)
     config = ModelConfig(d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1)
-    model = Transformer(config, len(of.vocab), len(of.vocab))
+    model = Transformer(config, len(src.vocab), len(tgt.vocab))
     initialise(model)
     return model
 
 
 def test_spans_travel_as_placeholders_and_are_told_as_themselves() -> None:
-    decoder = Decoder(protecting_model(PROTECTING), PROTECTING, PROTECTING, "fp32")
+    decoder = Decoder(protecting_model(PROTECTING, PROTECTING), PROTECTING, PROTECTING, "fp32")
     pair = SentencePair("天地 http://a.org/b 玄{0}", "{0}宇宙http://a.org/b荒")
     [found] = scored(decoder, [pair])
     assert found.tokens == ("{0}", "宇", "宙", "http://a.org/b", "荒", "<eos>")
@@ -134,9 +134,16 @@ def test_spans_travel_as_placeholders_and_are_told_as_themselves() -> None:
     assert found.log_prob == pytest.approx(-expected, rel=1e-5)
 
 
+def test_chinese_words_of_an_english_source_travel_as_placeholders() -> None:
+    english = side("en", [*WORDS, *PROTECTING.vocab.tokens[-10:]])
+    decoder = Decoder(protecting_model(english, PROTECTING), english, PROTECTING, "fp32")
+    [found] = scored(decoder, [SentencePair("the 天地 sat", "玄天地黄")])
+    assert found.tokens == ("玄", "天地", "黄", "<eos>")
+
+
 def test_a_span_that_only_one_side_has_is_text() -> None:
     letters = side("zh", [*HAN, *PROTECTING.vocab.tokens[-10:], *"{}0"])
-    decoder = Decoder(protecting_model(letters), letters, letters, "fp32")
+    decoder = Decoder(protecting_model(letters, letters), letters, letters, "fp32")
     [found] = scored(decoder, [SentencePair("天地{0}", "宇宙")])
     assert found.tokens == ("宇", "宙", "<eos>")
     [found] = scored(decoder, [SentencePair("天地", "宇{0}")])
