@@ -157,6 +157,10 @@ def _arriving(source: int | Path, name: Path) -> Iterator[bytes]:
     from nmt.corpus.lines import bounded_lines
 
     try:
+        if isinstance(source, int):
+            os.set_blocking(
+                source, True
+            )  # else a pause would look like the end, where another program unset it
         # For stdin a file object of its own: at exit Python would wait for sys.stdin's lock, which the reading
         # thread holds.
         with open(source, "rb", closefd=isinstance(source, Path)) as file:

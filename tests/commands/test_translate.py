@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
+from threading import Timer
 
 import pytest
 from conftest import run_nmt
@@ -16,7 +17,7 @@ from loaded import CLOSED, Loaded
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
-from nmt.commands.streams import lines_ahead
+from nmt.commands.streams import input_lines, lines_ahead
 from nmt.config.load import load_config
 from nmt.run_dir import RunDir
 from nmt.translate.load import load_translator
@@ -215,19 +216,20 @@ def test_a_named_pipe_is_not_opened_to_count_its_lines(tmp_path: Path) -> None:
     assert lines_ahead(pipe) is None  # would wait for a writer
 
 
-def test_a_pause_of_stdin_is_not_its_end(tmp_path: Path) -> None:
+def test_a_pause_of_stdin_is_not_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)  # as another program may leave it
-    with os.fdopen(reading, "rb") as stdin:
-        process = Loaded(GREEDY, stdin=stdin, stdout=PIPE)
-    assert process.stdout is not None
-    os.write(writing, b"one.\n")
-    assert process.stdout.readline().endswith(b"\n")
-    os.write(writing, b"two.\n")
-    os.close(writing)
-    assert process.stdout.readline().endswith(b"\n")
-    assert process.wait(timeout=30) == 0
-    process.stdout.close()
+    with os.fdopen(reading) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        os.write(writing, b"one.\n")
+        lines = input_lines(None)
+        assert next(lines) == "one."
+        later = Timer(0.1, os.write, (writing, b"two.\n"))
+        later.start()
+        assert next(lines) == "two."
+        later.join()
+        os.close(writing)
+        assert list(lines) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
