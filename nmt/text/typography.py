@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from nmt.text.scripts import HAN, is_traditional
+from nmt.text.quotation_marks import STOPS, paired_quotes
+from nmt.text.scripts import HAN
 from nmt.text.spans import CHINESE, PATTERN
 
 Spacing = Literal["keep", "none", "space"]
@@ -22,10 +23,9 @@ Spacing = Literal["keep", "none", "space"]
 
 _OPENS = "（《〈【「『"
 _CLOSES = "）》〉】」』"
-_STOPS = "，。；：？！、"
 _FIRST = f"{HAN}{_OPENS}“‘"  # what Chinese may begin with
 _LAST = f"{HAN}{_CLOSES}”’"  # and end with
-_MARKS = f"{_STOPS}{_OPENS}{_CLOSES}"  # which hold their own white space
+_MARKS = f"{STOPS}{_OPENS}{_CLOSES}"  # which hold their own white space
 _GAPS = frozenset(" \t\xa0\u3000")
 _GAP = f"[{''.join(sorted(_GAPS))}]"
 _FULL_WIDTH = str.maketrans(",;:?!", "，；：？！")
@@ -275,7 +275,7 @@ _RULES = (
         _half_bracket,
     ),
     # 你好 , 世界 → 你好， 世界
-    _rule(",;:?!", rf"(?<= [{_LAST}{_STOPS}…—] ) {_GAP}* ( [,;:?!]+ )", _full_width),
+    _rule(",;:?!", rf"(?<= [{_LAST}{STOPS}…—] ) {_GAP}* ( [,;:?!]+ )", _full_width),
     # Tom: 你好 → Tom： 你好
     _rule(",;:?!", rf"( [,;:?!]+ ) (?= {_GAP}* [{_FIRST}] )", _full_width),
     # 包括BBC,CNN和央视 → 包括BBC，CNN和央视; A、B,C → A、B，C
@@ -340,7 +340,7 @@ def _repair_once(line: str, spacing: Spacing) -> str:
     if _has_double_mark(line):
         line = _DOUBLE_MARK.sub(_first_mark, line)
     if '"' in characters:
-        line = _paired_quotes(line)
+        line = paired_quotes(line)
     if not _GAPS.isdisjoint(characters):
         line = _NEEDLESS_SPACE.sub("", line)
     if spacing != "keep":
@@ -362,44 +362,3 @@ def _characters(line: str) -> set[str]:
     if "。。。" in line:
         characters.add("…")
     return characters
-
-
-# --- quotation marks ---
-
-
-def _paired_quotes(line: str) -> str:
-    """Straight quotation marks as “ and ” in turn, in Traditional Chinese as 「 and 」.
-
-    An odd number of them stays, and so do those that touch no Chinese.
-    """
-    places: list[int] = []
-    for quote in re.finditer('["“”]', line):
-        is_open = len(places) % 2 == 1
-        if not _is_inches(line, quote.start(), is_open):
-            places.append(quote.start())
-    if len(places) % 2:
-        return line
-    opening, closing = ("「", "」") if is_traditional(line) else ("“", "”")
-    characters = list(line)
-    for start, end in zip(places[::2], places[1::2], strict=True):
-        may_open = characters[start] in '"“'
-        may_close = characters[end] in '"”'
-        if may_open and may_close and _quotes_chinese(line, start, end):
-            characters[start] = opening
-            characters[end] = closing
-    return "".join(characters)
-
-
-def _is_inches(line: str, place: int, is_open: bool) -> bool:
-    """Whether a mark is the sign for inches: it follows a digit, and closes nothing or is odd."""
-    follows_digit = line[place] == '"' and line[:place][-1:].isdigit()
-    return follows_digit and (not is_open or line.count('"') % 2 == 1)
-
-
-def _quotes_chinese(line: str, start: int, end: int) -> bool:
-    """Whether there is Chinese between two marks, or beside one of them."""
-    if _HAS_HAN.search(line, start, end):
-        return True
-    before = line[:start].rstrip()[-1:]
-    after = line[end + 1 :].lstrip()[:1]
-    return any(mark in _STOPS or _HAS_HAN.match(mark) for mark in before + after)
