@@ -10,35 +10,31 @@ checkpoint translates the test sentences with beam search, by itself and average
 training are measured alike: the plain loop's weights become checkpoints of nmt.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from bench.options import TATOEBA, CurveFile, Overrides, What, settings_of
 from bench.race import Point, first_over, nmt_race, plain_race, points
 
-from nmt.config.load import load_config
 from nmt.errors import UserError
-
-ROOT = Path(__file__).resolve().parents[1]
+from nmt.files import write_json
 
 
 def main(
     run: Annotated[Path, typer.Option(help="A new folder for the training.")],
-    overrides: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...")] = None,
-    config: Annotated[Path, typer.Option(help="What is trained.")] = ROOT / "configs/tatoeba.yaml",
+    overrides: Overrides = None,
+    config: What = TATOEBA,
     goal: Annotated[list[float] | None, typer.Option(help="A BLEU to reach; repeatable.")] = None,
     checkpoints: Annotated[int, typer.Option(help="How often to look at the BLEU.")] = 12,
     plain: Annotated[bool, typer.Option("--plain", help="Train with a plain loop.")] = False,
     minutes: Annotated[float, typer.Option(help="How long the plain loop trains.")] = 40,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the curve here as JSON.")
-    ] = None,
+    json_file: CurveFile = None,
 ) -> None:
     """Train, score every checkpoint, and print the curve."""
     try:
-        settings = load_config(config, [*(overrides or []), f"run_dir={run}"])
+        settings = settings_of(config, overrides, run)
         if plain:
             plain_race(settings, minutes, checkpoints)
         else:
@@ -53,7 +49,7 @@ def main(
     for bleu in goal or [33.2, 38.1, 41.0]:
         print(f"BLEU {bleu}: {_reached(first_over(bleu, curve))}")
     if json_file is not None:
-        json_file.write_text(json.dumps([point._asdict() for point in curve], indent=2) + "\n")
+        write_json(json_file, [point._asdict() for point in curve])
 
 
 def _row(point: Point) -> str:

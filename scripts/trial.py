@@ -8,34 +8,29 @@ The learning rate follows the time, and `train.updates` only divides the schedul
 paid for with fewer of them, and other work on the machine hardly matters. Only the text and the vocabularies are saved.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from bench.options import TATOEBA, CurveFile, Overrides, What, settings_of
 from bench.trial import trial
 
-from nmt.config.load import load_config
 from nmt.errors import UserError
-
-ROOT = Path(__file__).resolve().parents[1]
+from nmt.files import write_json
 
 
 def main(
     run: Annotated[Path, typer.Option(help="The folder for the prepared text; it may be there.")],
-    overrides: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...")] = None,
-    config: Annotated[Path, typer.Option(help="What is trained.")] = ROOT / "configs/tatoeba.yaml",
+    overrides: Overrides = None,
+    config: What = TATOEBA,
     minutes: Annotated[float, typer.Option(help="CPU time, validation left out.", min=0.01)] = 8,
     threads: Annotated[int, typer.Option(help="Threads of torch.", min=1)] = 1,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the curve here as JSON.")
-    ] = None,
+    json_file: CurveFile = None,
 ) -> None:
     """Train, and print the loss on dev after each quarter of the time and the scores at the end."""
     try:
-        settings = load_config(config, [*(overrides or []), f"run_dir={run}"])
-        outcome = trial(settings, minutes, threads)
+        outcome = trial(settings_of(config, overrides, run), minutes, threads)
     except UserError as error:
         sys.exit(f"trial: {error}")
     print("CPU minutes  updates  target tokens   loss")
@@ -44,8 +39,7 @@ def main(
     print("dev: " + "  ".join(f"{name} {value:.2f}" for name, value in outcome.scores.items()))
     if json_file is not None:
         looks = [look._asdict() for look in outcome.looks]
-        record = {"looks": looks, "scores": outcome.scores}
-        json_file.write_text(json.dumps(record, indent=2) + "\n")
+        write_json(json_file, {"looks": looks, "scores": outcome.scores})
 
 
 if __name__ == "__main__":

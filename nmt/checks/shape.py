@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from nmt.text.scripts import HAN
+from nmt.text.scripts import HAS_HAN
 from nmt.text.spans import with_letters_for_spans
 
 # A word or phrase that begins with a letter, and three more of it: 受伤, 受伤, 受伤, 受伤. Not 谢谢，谢谢.
 _FOUR_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")
 _THREE_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)(?:\W{0,2}\1){2}", re.IGNORECASE)  # ha ha ha
-_HAS_HAN = re.compile(f"[{HAN}]")
 # A word in small letters: neither a name nor part of an address.
 _SMALL_WORD = re.compile(r"(?<![\w@#./:'-])[a-z]{2,}(?![\w@/:-]|\.\w)")
 _QUOTED = re.compile(r"""[“"（(《][^“”"（）()《》]*[”"）)》]""")
@@ -37,7 +36,7 @@ def copied(source: str, translation: str) -> list[str]:
     words = _small_words(source)
     if not words or not any(map(str.isalpha, translation)):
         return []
-    if _HAS_HAN.search(translation):
+    if HAS_HAN.search(translation):
         is_copy = _is_half_kept(words, with_letters_for_spans(translation))
     else:
         is_copy = len(words) > 2 or translation == source

@@ -158,9 +158,8 @@ def _arriving(source: int | Path, name: Path) -> Iterator[bytes]:
 
     try:
         if isinstance(source, int):
-            os.set_blocking(
-                source, True
-            )  # else a pause would look like the end, where another program unset it
+            # Where another program has made it non-blocking, a pause would look like the end.
+            os.set_blocking(source, True)
         # For stdin a file object of its own: at exit Python would wait for sys.stdin's lock, which the reading
         # thread holds.
         with open(source, "rb", closefd=isinstance(source, Path)) as file:
@@ -171,12 +170,14 @@ def _arriving(source: int | Path, name: Path) -> Iterator[bytes]:
 
 def lines_ahead(path: Path | None) -> int | None:
     """How many lines a plain file on a disk still has, or stdin without one; None where only reading them tells."""
-    if path is not None and (path.suffix == ".gz" or not path.is_file()):
-        return None  # a named pipe that is opened and closed again loses its writer
+    if path is None:
+        is_plain = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+    else:  # not opened to see that: a named pipe that is closed again loses its writer
+        is_plain = path.is_file() and path.suffix != ".gz"
+    if not is_plain:
+        return None
     with open(sys.stdin.fileno() if path is None else path, "rb", closefd=path is not None) as file:
         descriptor = file.fileno()
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
         place = os.lseek(descriptor, 0, os.SEEK_CUR)
         count = 0
         while block := os.pread(descriptor, _BLOCK, place):

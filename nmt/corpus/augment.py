@@ -119,14 +119,16 @@ class Joiner:
 
 def _masked(pair: SentencePair, key: int) -> Sides | None:
     """With placeholders for the spans that both sides share."""
-    masked = mask_pair(pair.src, pair.tgt, key % len(PLACEHOLDERS))
-    return None if masked is None else (masked.src, masked.tgt)
+    return _with_placeholders(pair, key)
 
 
 def _masked_numbers(pair: SentencePair, key: int) -> Sides | None:
     """With placeholders for numbers too, also for one that is in words."""
-    src, tgt = _renumbered(pair, key) or pair
-    masked = mask_pair(src, tgt, key % len(PLACEHOLDERS), numbers=True)
+    return _with_placeholders(_renumbered(pair, key) or pair, key, numbers=True)
+
+
+def _with_placeholders(sides: Sides, key: int, numbers: bool = False) -> Sides | None:
+    masked = mask_pair(*sides, first=key, numbers=numbers)
     return None if masked is None else (masked.src, masked.tgt)
 
 

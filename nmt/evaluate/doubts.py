@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from nmt.errors import DataError
 from nmt.evaluate.metrics import Lines, References, check_counts, count_of_lines
-from nmt.text.scripts import HAN
+from nmt.text.scripts import HAN, HAS_HAN
 
-_HAS_HAN = re.compile(f"[{HAN}]")
 # The white space, most often none, between a Han character and another one or Chinese punctuation.
 _GAP = re.compile(f"[{HAN}](\\s*)(?=[{HAN}，。、；：？！])")
 
@@ -79,9 +78,9 @@ def _blank(hypotheses: Lines, references: References) -> str | None:
 def _not_chinese(hypotheses: Lines, references: References) -> str | None:
     expected_chinese = []
     for _number, (hypothesis, *versions) in _aligned(hypotheses, references):
-        if hypothesis.strip() and _HAS_HAN.search("".join(versions)):
+        if hypothesis.strip() and HAS_HAN.search("".join(versions)):
             expected_chinese.append(hypothesis)
-    foreign = sum(_HAS_HAN.search(line) is None for line in expected_chinese)
+    foreign = sum(HAS_HAN.search(line) is None for line in expected_chinese)
     if foreign <= _NOTABLE * len(expected_chinese):
         return None
     return (

@@ -2,10 +2,9 @@
 
 import re
 
-from nmt.text.scripts import HAN, is_traditional
+from nmt.text.scripts import HAS_HAN, is_traditional
 
 STOPS = "，。；：？！、"
-_HAS_HAN = re.compile(f"[{HAN}]")
 
 
 def paired_quotes(line: str) -> str:
@@ -39,8 +38,8 @@ def _is_inches(line: str, place: int, is_open: bool) -> bool:
 
 def _quotes_chinese(line: str, start: int, end: int) -> bool:
     """Whether there is Chinese between two marks, or beside one of them."""
-    if _HAS_HAN.search(line, start, end):
+    if HAS_HAN.search(line, start, end):
         return True
     before = line[:start].rstrip()[-1:]
     after = line[end + 1 :].lstrip()[:1]
-    return any(mark in STOPS or _HAS_HAN.match(mark) for mark in before + after)
+    return any(mark in STOPS or HAS_HAN.match(mark) for mark in before + after)

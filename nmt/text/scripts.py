@@ -4,6 +4,7 @@ import re
 
 # The inside of a set of characters: with 々 and 〇, the extensions, and the compatibility forms.
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+HAS_HAN = re.compile(f"[{HAN}]")
 
 # The 500 most frequent characters that Simplified text does not have (OpenCC's tables, less GB
 # 2312): 92 % of all occurrences, so that hardly a sentence has none. What both scripts use, as 著 乾

@@ -250,27 +250,25 @@ def mask_pair(
     That is spans and, if asked for, other numbers and the Chinese words of the source, which come last. The
     placeholders are numbered from `first` on.
     """
-    stands_for: dict[str, str] = {}
-    rotated = PLACEHOLDERS[first % len(PLACEHOLDERS) :] + PLACEHOLDERS[: first % len(PLACEHOLDERS)]
-    for placeholder, span in zip(rotated, _shared_spans(src, tgt, numbers), strict=False):
-        stands_for[placeholder] = span
-    if stands_for:
-        placeholders = {span: placeholder for placeholder, span in stands_for.items()}
+    turn = first % len(PLACEHOLDERS)
+    free = iter(PLACEHOLDERS[turn:] + PLACEHOLDERS[:turn])
+    placeholders = dict(zip(_shared_spans(src, tgt, numbers), free, strict=False))
+    if placeholders:
 
         def hide(match: re.Match[str]) -> str:
             return placeholders.get(match[0], match[0])
 
         pattern = _pattern(numbers)
         src, tgt = pattern.sub(hide, src), pattern.sub(hide, tgt)
-    if chinese:
-        shared = [word for word in _CHINESE_WORDS.findall(src) if src.count(word) == 1]
-        for placeholder in rotated[len(stands_for) :]:
-            word = next((word for word in shared if tgt.count(word) == src.count(word) == 1), None)
-            if word is None:
-                break
-            stands_for[placeholder] = word
+    words = _CHINESE_WORDS.findall(src) if chinese else []
+    for word in [word for word in words if src.count(word) == 1]:
+        # Counted anew: a word before may have taken a part of it, as 北京 does of 京城 in 北京城.
+        if tgt.count(word) == 1 and (placeholder := next(free, None)) is not None:
+            placeholders[word] = placeholder
             src, tgt = src.replace(word, placeholder), tgt.replace(word, placeholder)
-    return MaskedPair(src, tgt, stands_for) if stands_for else None
+    if not placeholders:
+        return None
+    return MaskedPair(src, tgt, {place: span for span, place in placeholders.items()})
 
 
 def _shared_spans(src: str, tgt: str, numbers: bool) -> list[str]:

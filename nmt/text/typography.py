@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from nmt.text.quotation_marks import STOPS, paired_quotes
-from nmt.text.scripts import HAN
+from nmt.text.scripts import HAN, HAS_HAN
 from nmt.text.spans import CHINESE, PATTERN
 
 Spacing = Literal["keep", "none", "space"]
@@ -34,7 +34,6 @@ _FULL_WIDTH = str.maketrans(",;:?!", "，；：？！")
 _WORD = "\ue000"
 _SIGN = "\ue001"
 
-_HAS_HAN = re.compile(f"[{HAN}]")
 _IS_CHINESE = re.compile(f"[{CHINESE}]")
 _LETTER = re.compile(r"\w")
 _ABBREVIATION = re.compile(
@@ -43,7 +42,7 @@ _ABBREVIATION = re.compile(
 # What stands before the dot of a number that counts: at the start of a line, after a mark, a label or a space.
 _BEFORE_COUNT = re.compile(
     rf"""
-    (?: ^ | [^\w\s] | (?: [图表例式章节步题] | 步骤 | 附录 | 练习 | 选项 | 第 ) )
+    (?: ^ | [^\w\s] | [图表例式章节步题第] | 步骤 | 附录 | 练习 | 选项 )
     {_GAP}* \d+ $
   | [{HAN}] {_GAP}+ \d{{1,2}} $                            # 点击“打开” 2. 保存
   | ^ {_GAP}* [a-z] $                                     # a. 苹果
@@ -113,7 +112,7 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
     `spacing` is what stands between Han and Latin letters or digits: what is there, nothing, or a
     space. To repair twice is to repair once.
     """
-    if _HAS_HAN.search(text) is None or _is_json(text):
+    if HAS_HAN.search(text) is None or _is_json(text):
         return text
     if spacing == "keep" and _SUSPICIOUS.search(text) is None and not _has_double_mark(text):
         return text
@@ -135,17 +134,6 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
     return re.sub(f"[{_WORD}{_SIGN}]", lambda _: next(hidden), line)
 
 
-def _is_json(text: str) -> bool:
-    """Whether a line is an object or an array of JSON."""
-    if not text.startswith(("{", "[")):
-        return False
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def check(text: str, spacing: Spacing = "keep") -> list[Finding]:
     """The places that `repair` would change, in order."""
     repaired = repair(text, spacing)
@@ -165,6 +153,17 @@ def check(text: str, spacing: Spacing = "keep") -> list[Finding]:
         start = end + 1
         new_start = new_end + 1
     return findings
+
+
+def _is_json(text: str) -> bool:
+    """Whether a line is an object or an array of JSON."""
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _next_letter(text: str, start: int) -> int:
@@ -195,7 +194,7 @@ def _final_mark(match: re.Match[str]) -> str:
     """The mark at the end of a line: full-width if its sentence is Chinese."""
     before = match.string[: match.start()]
     sentence_start = max(map(before.rfind, "。？！")) + 1
-    if _HAS_HAN.search(before, sentence_start) is None:
+    if HAS_HAN.search(before, sentence_start) is None:
         return match[0]
     if match[1] != ".":
         return match[1].translate(_FULL_WIDTH)
@@ -205,7 +204,7 @@ def _final_mark(match: re.Match[str]) -> str:
 def _bracket(match: re.Match[str]) -> str:
     """（） around Chinese and where they touch it; (Latin) between spaces is a style of its own."""
     beside = match.start() - 1 if match.start() else match.end()
-    if _HAS_HAN.search(match[1]) is None and _IS_CHINESE.match(match.string, beside) is None:
+    if HAS_HAN.search(match[1]) is None and _IS_CHINESE.match(match.string, beside) is None:
         return match[0]
     return f"（{match[1].strip()}）"
 

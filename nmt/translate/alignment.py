@@ -15,8 +15,7 @@ from torch import Tensor
 
 from nmt.model.device import within_memory
 from nmt.text.offsets import Range, TokenPlace, places
-from nmt.text.side import keeps_chinese, needs_translation
-from nmt.text.spans import mask_pair
+from nmt.text.side import needs_translation
 from nmt.translate.attention import cross_attention
 from nmt.translate.decoder import Decoder
 from nmt.translate.translation import Translation
@@ -82,13 +81,7 @@ def _encoded(decoder: Decoder, place: int, translation: Translation) -> _Encoded
     line, text = translation.source, translation.text
     if not text or not needs_translation(line, decoder.src, decoder.tgt):
         return None
-    masked = None
-    if decoder.protects:
-        chinese = keeps_chinese(decoder.src, decoder.tgt)
-        masked = mask_pair(line, text, first=0, chinese=chinese)
-    spans: dict[str, str] = {}
-    if masked is not None:
-        line, text, spans = masked
+    line, text, spans = decoder.masked(line, text)
     source = places(decoder.src, line, spans)
     target = places(decoder.tgt, text, spans)
     if not source or not target or not _visible(source):

@@ -23,7 +23,8 @@ from nmt.errors import Say, UserError, print_nothing
 from nmt.model.device import Precision, dtype_of, if_it_fits
 from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
-from nmt.text.side import Side
+from nmt.text.side import Side, keeps_chinese
+from nmt.text.spans import MaskedPair, mask_pair
 from nmt.translate.batches import batches_of, longest_target, padded_width
 from nmt.translate.engine import NBest
 from nmt.translate.sampling import uniforms
@@ -67,6 +68,14 @@ class Decoder:
     def longest(self) -> int:
         """The most tokens of a sentence: EOS takes a position on the source side, BOS on the target side."""
         return self.model.config.max_length - 1
+
+    def masked(self, source: str, translation: str) -> MaskedPair:
+        """Both sides with placeholders, as in translating, for what stands once in each."""
+        masked = None
+        if self.protects:
+            chinese = keeps_chinese(self.src, self.tgt)
+            masked = mask_pair(source, translation, first=0, chinese=chinese)
+        return masked or MaskedPair(source, translation, {})
 
     @property
     def never_written(self) -> list[int]:

@@ -17,8 +17,6 @@ from torch import Tensor
 from nmt.corpus.batching import Batch, collate
 from nmt.corpus.pairs import SentencePair
 from nmt.model.device import wide, within_memory
-from nmt.text.side import keeps_chinese
-from nmt.text.spans import MaskedPair, mask_pair
 from nmt.text.vocab import EOS, PAD
 from nmt.translate.decoder import Decoder
 
@@ -94,7 +92,7 @@ class Scorer:
         longest = self._decoder.longest
         if max(map(len, pair)) > _LONGEST_TOKEN * longest:
             return Unscored("too long")
-        masked = self._masked(pair)
+        masked = self._decoder.masked(pair.src, pair.tgt)
         src = self._decoder.src.encode(masked.src)
         tgt = self._decoder.tgt.encode(masked.tgt)
         if not src or not tgt:
@@ -102,14 +100,6 @@ class Scorer:
         if max(len(src), len(tgt)) > longest:
             return Unscored("too long")
         return _Encoded(place, src, tgt, masked.spans)
-
-    def _masked(self, pair: SentencePair) -> MaskedPair:
-        """Both sides with placeholders for the spans that stand once in each."""
-        masked = None
-        if self._decoder.protects:
-            chinese = keeps_chinese(self._decoder.src, self._decoder.tgt)
-            masked = mask_pair(*pair, first=0, chinese=chinese)
-        return masked or MaskedPair(pair.src, pair.tgt, {})
 
     def _tokens(self, pair: _Encoded) -> tuple[str, ...]:
         """The target as tokens, with its spans in their places."""

@@ -10,6 +10,7 @@ from bench.race import ALONE, prepared
 from nmt.config.schema import Config
 from nmt.corpus.batching import Position
 from nmt.model.device import resolve_precision
+from nmt.run_dir import SIDES
 from nmt.text.side import load_side
 from nmt.train.reader import Group, Reader
 from nmt.train.starting import load_start
@@ -54,7 +55,7 @@ class Trial:
     def __init__(self, config: Config, minutes: float) -> None:
         self.run = prepared(config)
         self.minutes = minutes
-        src, tgt = load_side(config, self.run, "src"), load_side(config, self.run, "tgt")
+        src, tgt = (load_side(config, self.run, name) for name in SIDES)
         precision = resolve_precision(config.train.precision, ALONE.device)
         self.validator = Validator(config, self.run, src, tgt, precision)
         self.reader = Reader(config, self.run, ALONE, (src.fingerprint(), tgt.fingerprint()))
@@ -71,12 +72,14 @@ class Trial:
         """Train until the time is over. Each trial makes its model anew and writes no checkpoint."""
         for group in self.reader.groups(Position()):
             share = self._spent() / self.minutes
-            if share >= (len(self.looks) + 1) / _LOOKS:
-                self._look()
             if share >= 1:
                 break
+            if share >= (len(self.looks) + 1) / _LOOKS:
+                self._look()
             self._update(group, share)
+        minutes = self._spent()
         scores, _translations = self.validator.measure(self.model)
+        self._note(minutes, scores["loss"])
         return Outcome(self.looks, scores)
 
     def _update(self, group: Group, share: float) -> None:
@@ -90,6 +93,9 @@ class Trial:
         begun = time.process_time()
         loss = self.validator.loss(self.model)
         self._paused += time.process_time() - begun
+        self._note(minutes, loss)
+
+    def _note(self, minutes: float, loss: float) -> None:
         self.looks.append(Look(minutes, self.updates, self.tokens, loss))
 
     def _spent(self) -> float:

@@ -318,6 +318,11 @@ def test_chinese_words_that_stand_once_on_both_sides_are_masked_after_the_spans(
         f"说好或{zero}。",
         {zero: "好的"},
     )
+    assert mask_pair("北京 or 京城?", "北京城？", 0, chinese=True) == (
+        f"{zero} or 京城?",
+        f"{zero}城？",
+        {zero: "北京"},
+    )
     many = " ".join("天地玄黄宇宙洪荒日月盈昃")
     masked = mask_pair(many, many, 9, chinese=True)
     assert masked is not None
