@@ -144,6 +144,7 @@ class EnglishConfig(SideConfig):
 
     language: Language = "en"
     tokenizer: TokenizerName = "whitespace"
+    recase: bool = False
     prefix: tuple[Token, ...] = ()
 
 
@@ -382,6 +383,10 @@ class Config(Section):
         for key in ("vocab_size", "min_frequency", "unknown", "lowercase"):
             if self.shared_vocab and getattr(self.src, key) != getattr(self.tgt, key):
                 raise ValueError(f"shared_vocab=true needs src.{key} equal to tgt.{key}")
+        if self.src.recase and (self.src.tokenizer != "sentencepiece" or self.src.lowercase):
+            raise ValueError(
+                "src.recase=true needs src.tokenizer=sentencepiece, src.lowercase=false"
+            )
         if self.model.tie_embeddings == "all" and not self.shared_vocab:
             raise ValueError("model.tie_embeddings=all needs shared_vocab=true")
         if len(self.src.prefix) + 2 > self.model.max_length:  # beside a token and EOS

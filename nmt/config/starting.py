@@ -15,6 +15,7 @@ from nmt.run_dir import RunDir
 _SECTIONS = ("src", "tgt", "model")
 # What a training may choose anew. The run it starts from brings the vectors of its tokens.
 _FREE: set[Keys] = {
+    ("src", "recase"),
     ("src", "min_frequency"),
     ("tgt", "min_frequency"),
     ("model", "dropout"),

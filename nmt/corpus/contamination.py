@@ -83,12 +83,12 @@ class Contamination:
 
     def has(self, corpus: str, src: str, tgt: str) -> bool:
         """Whether a pair stands in a set; if so, it is counted for its corpus. A side is normalised text."""
-        found = self.sets_with(src, tgt)
+        found = self._sets_with(src, tgt)
         for name in found:
             self._counts[name, corpus] += 1
         return bool(found)
 
-    def sets_with(self, src: str, tgt: str) -> list[str]:
+    def _sets_with(self, src: str, tgt: str) -> list[str]:
         """The sets that a pair stands in, by their names."""
         sides = {side_key(src): src, side_key(tgt): tgt}
         found = []

@@ -6,7 +6,7 @@ Shapes: L lines, M tokens in them, V distinct tokens of a side.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
@@ -21,6 +21,7 @@ from nmt.corpus.store import Block, Ids, Int32, ParallelCorpus, write_store
 from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split
+from nmt.text.case import case_for
 from nmt.text.tokenizers import load_tokenizer
 
 Numbers = dict[str, int]  # of a side's tokens
@@ -63,6 +64,7 @@ class _SideSettings(NamedTuple):
     tokenizer: str
     pieces: Path
     lowercase: bool
+    recase: bool
 
 
 class _Chunk(NamedTuple):
@@ -73,12 +75,16 @@ class _Chunk(NamedTuple):
     lengths: Int32  # [L] of the lines, in tokens
 
 
-_tokenizer = cache(load_tokenizer)  # each process loads its tokenizers once
+@cache  # each process loads its tokenizers once
+def _encoder(side: _SideSettings) -> Callable[[str], list[str]]:
+    tokenizer = load_tokenizer(side.tokenizer, side.pieces)
+    case = case_for(tokenizer, side.lowercase, side.recase)
+    return lambda line: tokenizer.encode(case(line))
 
 
 def tokenize(config: Config, run: RunDir, folder: Path) -> TokenizedText:
     """Tokenise the text of every split; what is large of the result is written to `folder`."""
-    _tokenizer.cache_clear()  # it may hold an older sentencepiece model from the same path
+    _encoder.cache_clear()  # it may hold an older sentencepiece model from the same path
     work = partial(_tokenize, [_side_settings(config, run, name) for name in SIDES])
     chunks = map_chunks(work, _line_pairs(config, run), config.prepare.workers, size=_length)
     src_numbers: Numbers = {}
@@ -94,7 +100,8 @@ def tokenize(config: Config, run: RunDir, folder: Path) -> TokenizedText:
 
 def _side_settings(config: Config, run: RunDir, name: SideName) -> _SideSettings:
     side = config.side(name)
-    return _SideSettings(side.tokenizer, run.pieces(name), side.lowercase)
+    recase = name == "src" and config.src.recase
+    return _SideSettings(side.tokenizer, run.pieces(name), side.lowercase, recase)
 
 
 def _line_pairs(config: Config, run: RunDir) -> Iterator[LinePair]:
@@ -125,9 +132,7 @@ def _tokenize(sides: Sequence[_SideSettings], pairs: list[LinePair]) -> list[_Ch
 
 
 def _chunk(side: _SideSettings, lines: Iterable[str]) -> _Chunk:
-    encode = _tokenizer(side.tokenizer, side.pieces).encode
-    cased = map(str.lower, lines) if side.lowercase else lines
-    rows = [encode(line) for line in cased]  # prepare has normalised them
+    rows = list(map(_encoder(side), lines))  # prepare has normalised them
     tokens = list(chain.from_iterable(rows))
     indices = {token: index for index, token in enumerate(dict.fromkeys(tokens))}
     return _Chunk(

@@ -99,7 +99,7 @@ def _lines_with_nmt(trained: Trained) -> list[str]:
 
 
 def _written(trained: Trained) -> str:
-    return "line.lower()" if trained.src.lowercase else "line"
+    return "line.lower()" if trained.config.src.lowercase else "line"
 
 
 def _search(trained: Trained) -> str:

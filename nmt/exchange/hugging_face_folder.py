@@ -136,7 +136,7 @@ def _why_ids(trained: Trained) -> str:
 
 
 def _lines_with_text(trained: Trained) -> list[str]:
-    text = "I like tea.".lower() if trained.src.lowercase else "I like tea."
+    text = "I like tea.".lower() if trained.config.src.lowercase else "I like tea."
     prefix = "".join(f"{token} " for token in trained.config.src.prefix)
     return [
         "from transformers import AutoModelForSeq2SeqLM, MarianTokenizer",

@@ -30,8 +30,13 @@ def text_notes(trained: Trained) -> list[str]:
         "nmt cleans the text first: Unicode NFC, no invisible characters, straight quotes, single spaces.",
         "A line longer than the model's positions has to be split; nmt does that at sentence ends.",
     ]
-    if trained.src.lowercase:
+    if trained.config.src.lowercase:
         notes.append("The source is in lower case.")
+    if trained.config.src.recase:
+        notes.append(
+            "nmt writes the words of the source in a case that its pieces know (`src.recase`); other programs do not, "
+            "and translate words in an unusual case worse."
+        )
     if trained.config.src.prefix:
         prefix = " ".join(trained.config.src.prefix)
         notes.append(f"Each source begins with the prefix `{prefix}` (`src.prefix`).")

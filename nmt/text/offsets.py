@@ -37,9 +37,7 @@ def places(
     A line in which placeholders stand for `spans` is given with its placeholders; the ranges are those of the line
     that has the spans themselves.
     """
-    text = normalize(line, side.language)
-    if side.lowercase:
-        text = text.lower()
+    text = side.prepared(line)
     ranges = _ranges(line, text, spans or {})
     if ranges is None:
         return None

@@ -8,6 +8,7 @@ from nmt.config.schema import Config, SideConfig
 from nmt.errors import ModelError
 from nmt.files import readable_or
 from nmt.run_dir import RunDir, SideName
+from nmt.text.case import Case, case_for
 from nmt.text.normalize import normalize
 from nmt.text.spans import without_chinese
 from nmt.text.tokenizers import Tokenizer, load_tokenizer
@@ -21,7 +22,7 @@ class Side:
     language: str
     tokenizer: Tokenizer
     vocab: Vocab
-    lowercase: bool
+    case: Case
     never_unknown: bool  # <unk> is never written: unknown words are spelled
     # What decides the ids beside the vocabulary: tokenizer, case, sentencepiece model.
     identity: str
@@ -34,10 +35,11 @@ class Side:
 
     def tokens(self, text: str) -> list[str]:
         """Tokens of one line as written, before the vocabulary."""
-        text = normalize(text, self.language)
-        if self.lowercase:
-            text = text.lower()
-        return self.tokenizer.encode(text)
+        return self.tokenizer.encode(self.prepared(text))
+
+    def prepared(self, text: str) -> str:
+        """One line as it is cut into tokens."""
+        return self.case(normalize(text, self.language))
 
     def encode(self, text: str) -> list[int]:
         """Ids of one line, with the prefix, without BOS or EOS; a blank line has none."""
@@ -74,22 +76,24 @@ def load_side(config: Config, run: RunDir, name: SideName) -> Side:
         tokenizer = load_tokenizer(side.tokenizer, pieces)
         vocab = Vocab.load(run.vocab(name))
     prefix = config.src.prefix if name == "src" else ()
+    recase = name == "src" and config.src.recase
     return Side(
         language=side.language,
         tokenizer=tokenizer,
         vocab=vocab,
-        lowercase=side.lowercase,
+        case=case_for(tokenizer, side.lowercase, recase),
         never_unknown=side.unknown == "spell",
-        identity=_identity(side, pieces, prefix),
+        identity=_identity(side, pieces, recase, prefix),
         prefix=_prefix_ids(vocab, prefix, run.vocab(name)),
     )
 
 
-def _identity(side: SideConfig, pieces: Path, prefix: tuple[str, ...]) -> str:
+def _identity(side: SideConfig, pieces: Path, recase: bool, prefix: tuple[str, ...]) -> str:
     model = ""
     if side.tokenizer == "sentencepiece":
         model = hashlib.sha256(pieces.read_bytes()).hexdigest()
-    return " ".join([side.language, side.tokenizer, str(side.lowercase), model, *prefix])
+    case = "known" if recase else str(side.lowercase)
+    return " ".join([side.language, side.tokenizer, case, model, *prefix])
 
 
 def _prefix_ids(vocab: Vocab, prefix: tuple[str, ...], source: Path) -> tuple[int, ...]:

@@ -267,16 +267,11 @@ def test_no_variant_is_a_sentence_of_dev_or_test(tmp_path: Path, split: str) -> 
 def test_no_variant_is_a_sentence_of_a_public_test_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, public_tests: str, expected: int
 ) -> None:
-    def long(n: int) -> tuple[str, str]:
-        return (
-            f"There are {n} cats in the garden behind our house.",
-            f"我们家后面的花园里有{n}只猫。",
-        )
-
-    test_set = [side for n in range(2, 10) if n != 5 for side in long(n)]
+    others = counted_cats(n for n in range(2, 10) if n != 5)
+    test_set = [side for pair in others for side in pair]
     monkeypatch.setattr(contamination, "public_tests", lambda: ["made"])
     monkeypatch.setattr(contamination, "load_keys", lambda name: keys_of(test_set))
-    folder = write_corpus(tmp_path / "in", "c", [long(5)])
+    folder = write_corpus(tmp_path / "in", "c", counted_cats([5]))
     augment = {"masked": 0, "renumbered": 40}
     report, _ = prepared(
         tmp_path / "run",

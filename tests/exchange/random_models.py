@@ -8,6 +8,7 @@ import torch
 
 from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.model.transformer import Transformer
+from nmt.text.case import as_written
 from nmt.text.side import Side
 from nmt.text.spans import PLACEHOLDERS
 from nmt.text.tokenizers import Char
@@ -109,7 +110,7 @@ def _gain(name: str) -> float:
 
 
 def side(vocab: Vocab, language: str, never_unknown: bool = False) -> Side:
-    return Side(language, Char(), vocab, False, never_unknown, language)
+    return Side(language, Char(), vocab, as_written, never_unknown, language)
 
 
 def sources(count: int, vocab: Vocab, seed: int = 1) -> list[list[int]]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nmt.text.case import as_written
 from nmt.text.normalize import normalize
 from nmt.text.offsets import Range, places
 from nmt.text.pieces import SentencePiece, train_sentencepiece
@@ -31,7 +32,14 @@ def tokenizer(name: str) -> Tokenizer:
 def side(name: str, language: str = "en", lowercase: bool = False) -> Side:
     words = ["cat", "天地", "<B>c", "<M>a", "<E>t", "a", *PLACEHOLDERS]
     vocab = Vocab(words, [1] * len(words))
-    return Side(language, tokenizer(name), vocab, lowercase, never_unknown=True, identity="")
+    return Side(
+        language,
+        tokenizer(name),
+        vocab,
+        str.lower if lowercase else as_written,
+        never_unknown=True,
+        identity="",
+    )
 
 
 def squeezed(text: str) -> str:
@@ -92,7 +100,7 @@ def test_the_bytes_of_a_character_are_one_token() -> None:
     model = tokenizer("sentencepiece")
     assert isinstance(model, SentencePiece)
     vocab = Vocab(model.pieces(), [1] * len(model.pieces()))
-    here = Side("en", model, vocab, lowercase=False, never_unknown=True, identity="")
+    here = Side("en", model, vocab, as_written, never_unknown=True, identity="")
     found = places(here, "abc 龘龘é")
     assert found is not None
     of_bytes = [(p.range, len(p.ids)) for p in found if p.range.start >= 4]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nmt.config.load import load_config
 from nmt.errors import ModelError
 from nmt.run_dir import RunDir
+from nmt.text.case import as_written
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SentencePiece, train_sentencepiece
 from nmt.text.side import Side, load_side
@@ -53,7 +54,7 @@ def test_any_text_of_known_characters_comes_back_normalised(text: str) -> None:
         "zh",
         TOKENIZERS["char"](),
         Vocab([*CHARACTERS, "▁"], [1] * (len(CHARACTERS) + 1)),
-        False,
+        as_written,
         True,
         "",
     )
@@ -72,7 +73,7 @@ def test_encoding_normalises_and_lowers_first(run: RunDir) -> None:
     side = side_of(run, "whitespace", "src.language=zh", "tgt.language=en", "tgt.lowercase=true")
     assert side.tokens(" DON’T\u200b  Tea ") == ["do", "n't", "tea"]
     assert side.encode("Don’t tea") == side.encode("do n't TEA")
-    assert replace(side, lowercase=False).tokens("DON’T") == ["DO", "N'T"]
+    assert replace(side, case=as_written).tokens("DON’T") == ["DO", "N'T"]
 
 
 def test_a_prefix_is_part_of_what_decides_the_ids_and_has_to_be_listed(run: RunDir) -> None:
@@ -88,7 +89,7 @@ def test_a_prefix_is_part_of_what_decides_the_ids_and_has_to_be_listed(run: RunD
 
 
 def test_ids_that_frame_a_sentence_are_not_read_out() -> None:
-    side = Side("en", TOKENIZERS["whitespace"](), Vocab(["tea", "!"], [1, 1]), False, True, "")
+    side = Side("en", TOKENIZERS["whitespace"](), Vocab(["tea", "!"], [1, 1]), as_written, True, "")
     assert side.decode([2, 4, 5, 3, 0, 0]) == "tea!"
 
 
@@ -97,9 +98,9 @@ def test_a_side_is_as_the_configuration_says(run: RunDir) -> None:
     spelling, plain = (
         side_of(run, "char", f"tgt.unknown={unknown}") for unknown in ("spell", "unk")
     )
-    assert (spelling.language, spelling.lowercase, spelling.never_unknown, plain.never_unknown) == (
+    assert (spelling.language, spelling.case, spelling.never_unknown, plain.never_unknown) == (
         "zh",
-        False,
+        as_written,
         True,
         False,
     )

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from nmt.config.schema import AugmentConfig, ModelConfig, SearchConfig
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
+from nmt.text.case import as_written
 from nmt.text.side import Side
 from nmt.text.spans import PLACEHOLDERS
 from nmt.text.tokenizers import Char, Plain
@@ -25,7 +26,7 @@ def side(language: str, tokens: str | list[str]) -> Side:
         language,
         tokenizer,
         Vocab(tokens, [1] * len(tokens)),
-        lowercase=False,
+        case=as_written,
         never_unknown=True,
         identity="",
     )
