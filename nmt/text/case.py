@@ -8,7 +8,15 @@ from nmt.text.tokenizers import Tokenizer
 
 Case = Callable[[str], str]
 
-_WORD = re.compile(r"(?P<before>^|\s)?(?P<word>[^\W\d_]{2,})")
+_LETTER = r"[^\W\d_]"
+_WORD = re.compile(
+    rf"""
+    (?<! [\w.:/\\@#$&=+~'] )            # not within an identifier or a path
+    (?: {_LETTER}{{2,}} (?: '{_LETTER}+ )? | {_LETTER}'{_LETTER}+ )
+    (?! \w | [.:/\\@#$&=+~'(]\w )
+    """,
+    re.VERBOSE,
+)
 
 
 def case_for(tokenizer: Tokenizer, lowercase: bool = False, recase: bool = False) -> Case:
@@ -30,7 +38,7 @@ class KnownCase:
 
     A piece knows one case of a word only. Another one, at the start of a sentence or in a title, would be cut into
     pieces that say little about it. Left as they are: words that are a piece, words in a case of their own (iPhone),
-    and words in capitals beside others that are not, since those are often names or code.
+    words in capitals beside others that are not, since those are often names or code, and parts of identifiers.
     """
 
     def __init__(self, pieces: Iterable[str]) -> None:
@@ -40,16 +48,21 @@ class KnownCase:
     def __call__(self, text: str) -> str:
         """The text, as long as it was."""
         in_capitals = not any(map(str.islower, text))
-        return _WORD.sub(lambda match: self._recased(match, in_capitals), text)
+        return _WORD.sub(lambda place: self._recased(place, in_capitals), text)
 
-    def _recased(self, match: re.Match[str], in_capitals: bool) -> str:
-        before, word = match["before"], match["word"]
-        start = "" if before is None else SPACE  # how the piece of a whole word begins
+    def _recased(self, place: re.Match[str], in_capitals: bool) -> str:
+        word = place[0]
         cases = [word.lower(), word.capitalize(), word.upper()]
-        is_usual = word in (cases if in_capitals else cases[:2])
-        if not is_usual or start + word in self._pieces:
-            return match[0]
-        for case in cases:
-            if start + case in self._pieces and len(case) == len(word):
-                return (before or "") + case
-        return match[0]
+        usual = cases if in_capitals else cases[:2]
+        if word not in usual:
+            return word
+        follows_space = place.start() == 0 or place.string[place.start() - 1] == " "
+        start = SPACE if follows_space else ""
+        for case in (word, *cases):
+            if len(case) == len(word) and self._knows(start + case):
+                return case
+        return word
+
+    def _knows(self, word: str) -> bool:
+        """Whether a word is a piece; an apostrophe is always a piece of its own."""
+        return all(part in self._pieces for part in word.split("'"))
