@@ -13,11 +13,12 @@ from torch import Tensor, nn
 
 from nmt import checkpoint
 from nmt.checkpoint import Weights
+from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.config.starting import start_run
 from nmt.errors import ConfigError, ModelError
 from nmt.model.transformer import Transformer
-from nmt.run_dir import RunDir
+from nmt.run_dir import SIDES, RunDir
 from nmt.text.pieces import SPACE, SentencePiece
 from nmt.text.side import Side, load_side
 from nmt.text.vocab import UNK
@@ -80,7 +81,7 @@ def _load(config: Config, src: Side, tgt: Side) -> Start:
     run = start_run(config)
     assert run is not None  # noqa: S101 - the caller has asked
     folder, meta, weights = load_checkpoint(run)
-    old_src, old_tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+    old_src, old_tgt = (load_side(load_config(run.config), run, name) for name in SIDES)
     check_fits(folder, meta, old_src, old_tgt)
     for old, new, keys in ((old_src, src, _ROWS_OF_SRC), (old_tgt, tgt, _ROWS_OF_TGT)):
         _refuse_other_tokens(run, old, new)

@@ -295,6 +295,22 @@ def test_the_prefix_stands_before_every_source_that_is_not_blank(
     ]
 
 
+def test_the_words_of_the_source_are_stored_in_a_case_that_is_a_piece(run: RunDir) -> None:
+    write(
+        run,
+        TEXTS
+        | {"train": (["Tea dog a b c d e f g"] * 20, ["茶 狗"] * 20), "dev": (["tea DOG"], ["茶"])},
+    )
+    pieces = {"tokenizer": "sentencepiece", "vocab_size": 300}
+    config = settings(pieces | {"recase": True}, pieces)
+    build_vocabularies(config, run)
+    side = load_side(config, run, "src")
+    assert "▁Tea" in side.vocab.ids
+    stored = ParallelCorpus(run.store("dev"))[0][0].tolist()
+    assert stored == side.encode("tea DOG")
+    assert side.prepared("tea DOG") == "Tea DOG"
+
+
 def test_more_pieces_than_a_corpus_can_bear_are_as_many_as_it_can(run: RunDir) -> None:
     report = build_vocabularies(settings({"tokenizer": "sentencepiece", "vocab_size": 32_000}), run)
     assert 4 + 256 < report["src"]["size"] < 1000

@@ -1,15 +1,16 @@
 """Tokens are found where they stand in the line as it was written."""
 
 import functools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.text.case import as_written
+from nmt.text.case import as_written, case_for
 from nmt.text.normalize import normalize
 from nmt.text.offsets import Range, places
-from nmt.text.pieces import SentencePiece, train_sentencepiece
+from nmt.text.pieces import SentencePiece, train_sentencepiece, with_words
 from nmt.text.side import Side
 from nmt.text.spans import PLACEHOLDERS
 from nmt.text.tokenizers import TOKENIZERS, Tokenizer
@@ -105,6 +106,16 @@ def test_the_bytes_of_a_character_are_one_token() -> None:
     assert found is not None
     of_bytes = [(p.range, len(p.ids)) for p in found if p.range.start >= 4]
     assert of_bytes == [(Range(4, 5), 3), (Range(5, 6), 3), (Range(6, 7), 2)]
+
+
+def test_a_word_that_is_recased_stands_where_it_was_written() -> None:
+    lines = ["the cat sat on the mat T H E C A"] * 20
+    model = SentencePiece(with_words(train_sentencepiece(lines, 320), ["▁the", "▁cat"]))
+    vocab = Vocab(model.pieces(), [1] * len(model.pieces()))
+    case = case_for(model, recase=True)
+    here = Side("en", model, vocab, case, never_unknown=True, identity="")
+    plain = replace(here, case=as_written)
+    assert places(here, " THE CAT") == places(plain, " the cat") != places(plain, " THE CAT")
 
 
 def test_two_tokens_of_one_character_stand_in_the_same_place() -> None:

@@ -204,6 +204,13 @@ def test_settings_that_agree_and_those_of_the_training_are_taken(
     assert config.model.bias == "feed_forward"
 
 
+def test_a_training_can_begin_to_recase(base: RunDir, news: Path, tmp_path: Path) -> None:
+    if load_config(base.config).src.tokenizer == "sentencepiece":
+        settings = ["src.recase=true", "train.updates=1"]
+        run = train(starting(base, news, tmp_path / "run", *settings))
+        assert load_config(run.config).src.recase
+
+
 def test_a_training_resumes_when_the_run_it_started_from_is_gone(
     base: RunDir, news: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
