@@ -18,7 +18,7 @@ from nmt.corpus.pairs import SentencePair
 from nmt.text.chinese_numbers import chinese
 from nmt.text.english_numbers import english
 from nmt.text.numbers import Number
-from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, PLACEHOLDERS, mask, mask_pair
+from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, PLACEHOLDERS, Numbers, mask, mask_pair
 
 # Kinds that say something else than the pair they are made of: it may be a sentence of a test set.
 NEW_SENTENCES = frozenset({"renumbered", "joined"})
@@ -124,10 +124,10 @@ def _masked(pair: SentencePair, key: int) -> Sides | None:
 
 def _masked_numbers(pair: SentencePair, key: int) -> Sides | None:
     """With placeholders for numbers too, also for one that is in words."""
-    return _with_placeholders(_renumbered(pair, key) or pair, key, numbers=True)
+    return _with_placeholders(_renumbered(pair, key) or pair, key, numbers="all")
 
 
-def _with_placeholders(sides: Sides, key: int, numbers: bool = False) -> Sides | None:
+def _with_placeholders(sides: Sides, key: int, numbers: Numbers = "long") -> Sides | None:
     masked = mask_pair(*sides, first=key, numbers=numbers)
     return None if masked is None else (masked.src, masked.tgt)
 

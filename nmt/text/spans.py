@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nmt.text.english_numbers import english
 from nmt.text.scripts import HAN
@@ -16,6 +16,10 @@ from nmt.text.scripts import HAN
 CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # a neighbour of these is Chinese; they end a URL
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
+
+# Which numbers travel as placeholders. Long ones: of five digits and more, with commas, versions. Figures: also
+# 600 million, and those of two digits or more, but for years and times of day, for which Chinese has words of its own.
+Numbers = Literal["long", "figures", "all"]
 
 # The patterns are fragments for `re.VERBOSE` without groups of their own. Repetitions have bounds
 # where a match could begin anywhere: otherwise the time would grow as the square of a line's length.
@@ -125,6 +129,15 @@ _LONG_NUMBER = r"""(?a:
     )
     (?! \w | [.,:/-]\d )
 )"""
+_IDENTIFIER = r"""(?a:
+    (?<! [\w.,:/+-] )
+    (?: (?! \w{1,99} \d s \b | [cdkm]? m [23] \b )             # not MP3s, km2
+        [A-Za-z]{1,31} \d [A-Za-z\d]{0,63}                     # x86, Int32, i18n
+      | (?= _{0,2} [A-Za-z\d]{1,99} _{1,99} [A-Za-z\d] )        # not _well_
+        [A-Za-z_] \w{1,199}                                    # max_tokens, __init_subclass__
+    )
+    (?! \w | [.,:/-]\d )
+)"""
 _PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"
 _EMOJI = f"(?: [{_PICTURES}] [\ufe0f\u200d\U0001f3fb-\U0001f3ff]* )+"
 NUMBER_STARTS = r"(?<![\w.,:/+#-])"
@@ -136,12 +149,25 @@ _SCALED_NUMBER = rf"""(?a:                      # 600 million
     (?: \d{{1,3}} (?: ,\d{{3}} ){{1,4}} | \d{{1,9}} ) (?: \.\d{{1,9}} )?
     [ ] (?: [mb] | tr ) illion \b
 )"""
+_YEAR = r"(?: 1[89] | 20 ) \d\d (?! \d | [.,]\d )"
+_FIGURE = rf"""(?a:                             # 42, 3.5, 10 of 10th, but not 1984, 10:30
+    {NUMBER_STARTS} (?! {_YEAR} )
+    (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS}
+)"""
 _CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
 
 _CHINESE_WORDS = re.compile(f"《 [{HAN}]+ 》 | [{HAN}]+", re.VERBOSE)  # 《红楼梦》, 北京
 
-_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_LONG_NUMBER} | {_EMOJI}", re.VERBOSE)
+_SPAN = re.compile(
+    f"{_PLACEHOLDER} | {PATTERN} | {_LONG_NUMBER} | {_IDENTIFIER} | {_EMOJI}", re.VERBOSE
+)
+_SPAN_OR_FIGURE = re.compile(f"{_SCALED_NUMBER} | {_SPAN.pattern} | {_FIGURE}", re.VERBOSE)
 _SPAN_OR_NUMBER = re.compile(f"{_SCALED_NUMBER} | {_SPAN.pattern} | {_NUMBER}", re.VERBOSE)
+_PATTERNS: dict[Numbers, re.Pattern[str]] = {
+    "long": _SPAN,
+    "figures": _SPAN_OR_FIGURE,
+    "all": _SPAN_OR_NUMBER,
+}
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_EMOJI}", re.VERBOSE)
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _WHOLE_SCALED_NUMBER = re.compile(rf"{_SCALED_NUMBER} \Z", re.VERBOSE)
@@ -152,12 +178,14 @@ _SUSPICIOUS = re.compile(
   | \d[\d,.-]+\d
   | [.:-]\w
   | ="
-  | [A-Z]\d
+  | [A-Za-z]\d
+  | \w_\w
   | 0x
   | {_PLACEHOLDER}
     """,
     re.VERBOSE,
 )
+_DIGIT = re.compile("[0-9]")
 _SPLIT = re.compile(f"({_PLACEHOLDER})")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 
@@ -211,21 +239,19 @@ def cut(text: str) -> list[str]:
     return _CUT.split(text)
 
 
-def find(text: str, numbers: bool = False) -> list[str]:
-    """The protected spans of a text, and its other numbers if asked for, in order."""
-    if not numbers and _SUSPICIOUS.search(text) is None:
-        return []
-    return _pattern(numbers).findall(text)
+def find(text: str, numbers: Numbers = "long") -> list[str]:
+    """The protected spans of a text in order, `numbers` among them."""
+    return _PATTERNS[numbers].findall(text) if _may_have_spans(text, numbers) else []
 
 
-def mask(text: str, numbers: bool = False, chinese: bool = False) -> Masked:
-    """Replace the spans of a text, and its other numbers and its Chinese words if asked for, by placeholders.
+def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
+    """Replace the spans of a text, `numbers` among them, and its Chinese words if asked for, by placeholders.
 
     The placeholder of 600 million stands for 6亿. What there is no placeholder for stays, unless it
     is one itself; Chinese words come last.
     """
     chinese = chinese and _CHINESE_WORDS.search(text) is not None
-    if not numbers and not chinese and _SUSPICIOUS.search(text) is None:
+    if not chinese and not _may_have_spans(text, numbers):
         return Masked(text, ())
     spans: list[str] = []
 
@@ -236,18 +262,18 @@ def mask(text: str, numbers: bool = False, chinese: bool = False) -> Masked:
         spans.append(_in_chinese(match[0]))
         return placeholder
 
-    masked = _pattern(numbers).sub(hide, text)
+    masked = _PATTERNS[numbers].sub(hide, text)
     if chinese:
         masked = _CHINESE_WORDS.sub(hide, masked)
     return Masked(masked, tuple(spans))
 
 
 def mask_pair(
-    src: str, tgt: str, first: int, numbers: bool = False, chinese: bool = False
+    src: str, tgt: str, first: int, numbers: Numbers = "long", chinese: bool = False
 ) -> MaskedPair | None:
     """Replace what stands once on each side by the same placeholder on both; None if nothing does.
 
-    That is spans and, if asked for, other numbers and the Chinese words of the source, which come last. The
+    That is spans, `numbers` among them, and, if asked for, the Chinese words of the source, which come last. The
     placeholders are numbered from `first` on.
     """
     turn = first % len(PLACEHOLDERS)
@@ -258,7 +284,7 @@ def mask_pair(
         def hide(match: re.Match[str]) -> str:
             return placeholders.get(match[0], match[0])
 
-        pattern = _pattern(numbers)
+        pattern = _PATTERNS[numbers]
         src, tgt = pattern.sub(hide, src), pattern.sub(hide, tgt)
     words = _CHINESE_WORDS.findall(src) if chinese else []
     for word in [word for word in words if src.count(word) == 1]:
@@ -271,7 +297,7 @@ def mask_pair(
     return MaskedPair(src, tgt, {place: span for span, place in placeholders.items()})
 
 
-def _shared_spans(src: str, tgt: str, numbers: bool) -> list[str]:
+def _shared_spans(src: str, tgt: str, numbers: Numbers) -> list[str]:
     """What stands once on each side, in the order of the source."""
     src_counts = Counter(find(src, numbers))
     if not src_counts:
@@ -303,8 +329,11 @@ def with_letters_for_spans(text: str) -> str:
     return _EXACT_SPAN.sub("X", text)
 
 
-def _pattern(numbers: bool) -> re.Pattern[str]:
-    return _SPAN_OR_NUMBER if numbers else _SPAN
+def _may_have_spans(text: str, numbers: Numbers) -> bool:
+    """Whether it is worth looking for them: most texts have none, and this is soon seen."""
+    if numbers != "long" and _DIGIT.search(text) is not None:
+        return True
+    return _SUSPICIOUS.search(text) is not None
 
 
 def _in_chinese(span: str) -> str:

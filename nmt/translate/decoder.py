@@ -24,7 +24,7 @@ from nmt.model.device import Precision, dtype_of, if_it_fits
 from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
 from nmt.text.side import Side, keeps_chinese
-from nmt.text.spans import MaskedPair, mask_pair
+from nmt.text.spans import MaskedPair, Numbers, mask_pair
 from nmt.translate.batches import batches_of, longest_target, padded_width
 from nmt.translate.engine import NBest
 from nmt.translate.sampling import uniforms
@@ -49,8 +49,9 @@ class Decoder:
         tgt: Side,
         precision: Precision,
         warn: Say = print_nothing,
+        numbers: Numbers = "long",
     ) -> None:
-        """`warn` is told once if a batch does not fit in memory."""
+        """`warn` is told once if a batch does not fit in memory. `numbers`: those that are masked in translating."""
         self.name = f"torch {precision}"
         self.model = _cast(model, dtype_of(precision))
         self.device = next(model.parameters()).device
@@ -61,6 +62,7 @@ class Decoder:
         self._tgt_placeholders = tgt.vocab.placeholders if self.protects else []
         self._forbidden = tgt.never_written
         self._warn = warn
+        self._numbers = numbers
         # The most that is searched at a time: padded source positions times beams. None: all has fitted.
         self._capacity: int | None = None
 
@@ -74,7 +76,7 @@ class Decoder:
         masked = None
         if self.protects:
             chinese = keeps_chinese(self.src, self.tgt)
-            masked = mask_pair(source, translation, first=0, chinese=chinese)
+            masked = mask_pair(source, translation, 0, self._numbers, chinese)
         return masked or MaskedPair(source, translation, {})
 
     @property

@@ -14,6 +14,7 @@ from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
 from nmt.text.side import Side, load_side
 from nmt.translate.decoder import Decoder
+from nmt.translate.retries import numbers_masked
 from nmt.translate.translator import Translator
 
 # A training may replace the checkpoint that is being read: how often another is tried, and after how many seconds.
@@ -66,7 +67,8 @@ def load_decoder(
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     checkpoint.copy_weights(model, weights)
     with within_memory(f"the model of {folder}", "take another device"):
-        decoder = Decoder(model.to(where), src, tgt, resolved, warn)
+        numbers = numbers_masked(config.prepare.augment)
+        decoder = Decoder(model.to(where), src, tgt, resolved, warn, numbers)
     say(f"nmt: model {folder}{run.note}, {resolved} on {where}")
     return decoder, folder
 

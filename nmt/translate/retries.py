@@ -6,7 +6,7 @@ from functools import partial
 
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.text import spans
-from nmt.text.spans import Masked
+from nmt.text.spans import Masked, Numbers
 
 # A retry looks at this many times as many hypotheses, in batches that much smaller: it takes no more memory.
 _WIDER = 3
@@ -17,6 +17,14 @@ Mask = Callable[[str], Masked]
 def mask_nothing(line: str) -> Masked:
     """The line as it is."""
     return Masked(line, ())
+
+
+def numbers_masked(taught: AugmentConfig) -> Numbers:
+    """Which numbers travel as placeholders in the first search; `taught`: the variants that a model was trained with.
+
+    To a model that never saw the placeholder of a number, one is a word that it does not know where to put.
+    """
+    return "figures" if taught.masked_numbers > 0 else "long"
 
 
 @dataclass(frozen=True)
@@ -46,19 +54,18 @@ class Attempt:
 def attempts(protects: bool, taught: AugmentConfig, chinese: bool) -> tuple[Attempt, ...]:
     """What to try with a model, in order. The first has the mask of the first search.
 
-    `protects`: it has placeholders. `taught`: the variants of pairs that it was trained with. To a
-    model that never saw the placeholder of a number, one is a word that it does not know where to put.
+    `protects`: it has placeholders. `taught`: the variants of pairs that it was trained with.
     `chinese`: Chinese words in a line are to stay as they are.
     """
     if not protects:
         return (Attempt(mask_nothing), Attempt(mask_nothing, no_repeat_ngram=4))
-    mask_spans = partial(spans.mask, chinese=chinese)
-    mask_spans_and_numbers = partial(spans.mask, chinese=chinese, numbers=True)
+    numbers = numbers_masked(taught)
+    mask_spans = partial(spans.mask, chinese=chinese, numbers=numbers)
     # A translation without faults may be further down.
     chosen = [Attempt(mask_spans)]
-    if taught.masked_numbers > 0:
-        # Numbers that the model gets wrong come through as placeholders.
-        chosen.append(Attempt(mask_spans_and_numbers))
+    if numbers == "figures":
+        # Years and single digits that the model gets wrong come through as placeholders.
+        chosen.append(Attempt(partial(spans.mask, chinese=chinese, numbers="all")))
     # A placeholder may itself be what confuses the model.
     chosen.append(Attempt(mask_nothing))
     # What goes round in circles may not.

@@ -75,6 +75,14 @@ SPANS = [
     "#8427",
     "MP3",
     "UTF-8",
+    "A4",
+    "x86",
+    "Int32",
+    "H1N1",
+    "max_tokens",
+    "_last_updated",
+    "__init_subclass__",
+    "MAX_PATH",
     "😀",
     "👨‍👩‍👧",
     "❤️",
@@ -120,7 +128,9 @@ def test_chinese_beside_a_span_does_not_belong_to_it(span: str) -> None:
         "No. 5",
         "No. #1",
         "IN 2013",
-        "A4 or 3D",
+        "3D or 4K",
+        "two MP3s of 5 km2",
+        "_well_ and __so__",
         "$5,50",
         "and so on...",
         "100%",
@@ -286,7 +296,7 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
     ],
 )
 def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) -> None:
-    masked = mask(f"About {number} people.", numbers=True)
+    masked = mask(f"About {number} people.", numbers="all")
     assert masked.fill(f"约{PLACEHOLDERS[0]}人。") == f"约{chinese}人。"
     assert not faults(f"About {number} people.", f"约{chinese}人。")
     assert number not in mask(f"About {number} people.").spans
@@ -296,12 +306,12 @@ def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) ->
     "span", ["@million", "#billion", "/srv/trillion", "https://a.org/5/million"]
 )
 def test_a_span_that_reads_million_stays_as_it_is(span: str) -> None:
-    assert mask(f"See {span} now.", numbers=True).spans == (span,)
+    assert mask(f"See {span} now.", numbers="all").spans == (span,)
 
 
 @given(st.text("0123456789.,", max_size=40), st.sampled_from(["million", "billion", "trillion"]))
 def test_no_figures_before_million_are_too_odd(figures: str, scale: str) -> None:
-    masked = mask(f"About {figures} {scale} people.", numbers=True)
+    masked = mask(f"About {figures} {scale} people.", numbers="all")
     assert masked.intact_in(masked.text)
 
 
@@ -332,17 +342,24 @@ def test_chinese_words_that_stand_once_on_both_sides_are_masked_after_the_spans(
 
 
 def test_numbers_are_masked_where_that_is_asked_for() -> None:
-    assert find("3 of 42, 3.5 at 10:30 in a1 and 2-3", numbers=True) == ["3", "42", "3.5", "10:30"]
-    assert find("a 37-year-old on the 10th of the 1990s, in 3D, 3-D and 2nds", numbers=True) == [
+    assert find("3 of 42, 3.5 at 10:30 in 1a and 2-3", numbers="all") == ["3", "42", "3.5", "10:30"]
+    assert find("a 37-year-old on the 10th of the 1990s, in 3D, 3-D and 2nds", numbers="all") == [
         "37",
         "10",
         "1990",
     ]
-    assert mask("3 at www.a.org", numbers=True).spans == ("3", "www.a.org")
+    assert mask("3 at www.a.org", numbers="all").spans == ("3", "www.a.org")
     zero = PLACEHOLDERS[0]
     assert mask_pair("In 1999.", "在1999年。", 0) is None
-    masked = mask_pair("In 1999.", "在1999年。", 0, numbers=True)
+    masked = mask_pair("In 1999.", "在1999年。", 0, numbers="all")
     assert masked == (f"In {zero}.", f"在{zero}年。", {zero: "1999"})
+
+
+def test_figures_are_masked_but_for_years_and_times_of_day() -> None:
+    text = "3 of 42, 3.5 of 1,984.5 at 10:30 in 1984, 1066 and 2-3"
+    assert find(text, numbers="figures") == ["42", "3.5", "1,984.5", "1066"]
+    text = "37-year-old, the 10th of the 1990s, 12 million, 2.5 billion, 2008-2011, in 3D and x86"
+    assert find(text, numbers="figures") == ["37", "10", "12 million", "2.5 billion", "x86"]
 
 
 def test_lost_spans_are_those_that_the_translation_does_not_have_as_often() -> None:

@@ -134,6 +134,18 @@ def test_spans_travel_as_placeholders_and_are_told_as_themselves() -> None:
     assert found.log_prob == pytest.approx(-expected, rel=1e-5)
 
 
+def test_figures_are_masked_in_scoring_if_they_are_in_translating() -> None:
+    model = protecting_model(PROTECTING, PROTECTING)
+    pair = SentencePair("天地 42 玄 7", "宇42宙7")
+    for numbers, expected in (
+        ("figures", ("宇", "42", "宙")),
+        ("long", ("宇", "<unk>", "<unk>", "宙")),
+    ):
+        decoder = Decoder(model, PROTECTING, PROTECTING, "fp32", numbers=numbers)
+        [found] = scored(decoder, [pair])
+        assert found.tokens[: len(expected)] == expected
+
+
 def test_chinese_words_of_an_english_source_travel_as_placeholders() -> None:
     english = side("en", [*WORDS, *PROTECTING.vocab.tokens[-10:]])
     decoder = Decoder(protecting_model(english, PROTECTING), english, PROTECTING, "fp32")
