@@ -198,7 +198,7 @@ class _Tests:
         keys = side_key(variant.src), side_key(variant.tgt)
         if self.hold_out(*keys):
             return True
-        # However short: what is made loses nothing by it, unlike a corpus, which has such sentences by chance.
+        # Short ones too: a variant is easily spared, but any corpus has short sentences in common with a test set.
         return self.settings.public_tests == "drop" and self.public.may_have(*keys)
 
 

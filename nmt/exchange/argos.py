@@ -33,6 +33,8 @@ def refuse(trained: Trained) -> None:
         raise ModelError(f"src.prefix={' '.join(config.src.prefix)}: {message}")
     if config.src.lowercase:
         raise ModelError("src.lowercase=true: Argos Translate does not put text in lower case")
+    if config.src.recase:
+        raise ModelError("src.recase=true: Argos Translate does not put words in another case")
     ctranslate2_folder.refuse(trained)
 
 

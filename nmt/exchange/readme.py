@@ -34,8 +34,8 @@ def text_notes(trained: Trained) -> list[str]:
         notes.append("The source is in lower case.")
     if trained.config.src.recase:
         notes.append(
-            "nmt writes the words of the source in a case that its pieces know (`src.recase`); other programs do not, "
-            "and translate words in an unusual case worse."
+            "nmt writes the words of the source in a case that its pieces know, HELLO or Tea as Hello or tea "
+            "(`src.recase`); other programs do not, and translate such words worse."
         )
     if trained.config.src.prefix:
         prefix = " ".join(trained.config.src.prefix)

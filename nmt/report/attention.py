@@ -65,17 +65,13 @@ def _columns(pairs: Sequence[_Pair]) -> tuple[list[list[int]], list[list[int]]]:
 
 def _pairs(translator: "Translator", sources: Iterable[str], count: int) -> Iterator[_Pair]:
     """Ids of sentences and of their translations; long ones, and those with masked spans, are passed over."""
-    from nmt.text.side import keeps_chinese
-    from nmt.text.spans import mask
-
-    chinese = keeps_chinese(translator.src, translator.tgt)
     left = count
     for source in sources:
         if left == 0:
             return
         src = translator.src.encode(source)
         longest = min(_LONGEST, translator.engine.longest)
-        if not src or len(src) > longest or mask(source, chinese=chinese).spans:
+        if not src or len(src) > longest or translator.mask(source).spans:
             continue
         (translation,) = translator.translate([source])
         tgt = translator.tgt.encode(translation.text)

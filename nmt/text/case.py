@@ -11,7 +11,7 @@ Case = Callable[[str], str]
 _LETTER = r"[^\W\d_]"
 _WORD = re.compile(
     rf"""
-    (?<! [\w.:/\\@#$&=+~'] )            # not within an identifier or a path
+    (?<! [\w.:/\\@#$&=+~] ) (?<! \w' )  # not within an identifier, a path or a contraction
     (?: {_LETTER}{{2,}} (?: '{_LETTER}+ )? | {_LETTER}'{_LETTER}+ )
     (?! \w | [.:/\\@#$&=+~'(]\w )
     """,

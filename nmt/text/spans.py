@@ -17,8 +17,9 @@ CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
-# Which numbers travel as placeholders. Long ones: of five digits and more, with commas, versions. Figures: also
-# 600 million, and those of two digits or more, but for years and times of day, for which Chinese has words of its own.
+# Which numbers travel as placeholders. "long": of five digits and more, with commas, versions. "figures": also
+# 600 million, decimals, and those of two digits or more, but for what is likely a year (1800 to 2099) or a time of day
+# (10:30): their place among the other words of a date or a time is hard to tell without them. "all": every number.
 Numbers = Literal["long", "figures", "all"]
 
 # The patterns are fragments for `re.VERBOSE` without groups of their own. Repetitions have bounds
@@ -118,7 +119,7 @@ _LONG_NUMBER = r"""(?a:
       | \d{5,}                                  # 20191121
       | 0x[\da-fA-F]{1,64}                      # 0xff
       | \#\d{2,}                                # #8427
-      | [A-Z]{2,9} -? \d+                       # MP3, UTF-8
+      | [A-Z]{2,9} - \d+                        # UTF-8
       | (?: v\d+ (?: \.\d+ )+                   # v1.2
           | \d+ (?: \.\d+ ){2,}                 # 3.11.4
         )
@@ -129,30 +130,33 @@ _LONG_NUMBER = r"""(?a:
     )
     (?! \w | [.,:/-]\d )
 )"""
-_IDENTIFIER = r"""(?a:
-    (?<! [\w.,:/+-] )
-    (?: (?! \w{1,99} \d s \b | [cdkm]? m [23] \b )             # not MP3s, km2
-        [A-Za-z]{1,31} \d [A-Za-z\d]{0,63}                     # x86, Int32, i18n
-      | (?= _{0,2} [A-Za-z\d]{1,99} _{1,99} [A-Za-z\d] )        # not _well_
-        [A-Za-z_] \w{1,199}                                    # max_tokens, __init_subclass__
+_LATIN = r"\w\u00c0-\u024f"  # of a word, also where \w is ASCII
+_SNAKE = r"_{0,2} [A-Za-z] [A-Za-z\d]{0,99} (?: _{1,2} [A-Za-z\d]{1,99} ){1,20} _{0,2}"  # not _well_, is____a
+_IDENTIFIER = rf"""(?a:
+    (?<! [{_LATIN}.,:/+-] )
+    (?: (?! \w{{1,99}} \d s \b | (?: [cdkm]?m | ft | in | yd ) [23] \b )  # not MP3s, km2
+        [A-Za-z]{{1,31}} \d [A-Za-z\d]{{0,63}} (?: -\d{{1,9}} )?           # Int32, i18n, x86-64
+      | (?: [A-Za-z]\w{{0,99}} (?: \. | :: | -> ) ){{0,9}}
+        {_SNAKE}                                                # max_tokens, os.path_of, __init_subclass__
+        (?: (?: \. | :: | -> ) [A-Za-z_]\w{{0,99}} ){{0,9}}
     )
-    (?! \w | [.,:/-]\d )
+    (?! [{_LATIN}] | [.,:/-]\d )
 )"""
 _PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"
 _EMOJI = f"(?: [{_PICTURES}] [\ufe0f\u200d\U0001f3fb-\U0001f3ff]* )+"
 NUMBER_STARTS = r"(?<![\w.,:/+#-])"
 # Before an ending or a hyphen: 37 of 37-year-old, 10 of 10th.
 NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
-_NUMBER = rf"(?a: {NUMBER_STARTS} \d+ (?: [.,:]\d+ )* {NUMBER_ENDS} )"
-_SCALED_NUMBER = rf"""(?a:                      # 600 million
+_NUMBER = rf"(?a: {NUMBER_STARTS} \d+ (?: [.,:]\d+ )* {NUMBER_ENDS} (?! [百千万亿] ) )"
+_SCALED_NUMBER = rf"""(?a:                      # 600 million, 10-million
     {NUMBER_STARTS}
     (?: \d{{1,3}} (?: ,\d{{3}} ){{1,4}} | \d{{1,9}} ) (?: \.\d{{1,9}} )?
-    [ ] (?: [mb] | tr ) illion \b
+    [ \xa0-] (?i: (?: hundred | thousand | million | billion | trillion ) s? ) \b
 )"""
 _YEAR = r"(?: 1[89] | 20 ) \d\d (?! \d | [.,]\d )"
 _FIGURE = rf"""(?a:                             # 42, 3.5, 10 of 10th, but not 1984, 10:30
     {NUMBER_STARTS} (?! {_YEAR} )
-    (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS}
+    (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS} (?! [百千万亿] )
 )"""
 _CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
 
@@ -248,24 +252,44 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
     """Replace the spans of a text, `numbers` among them, and its Chinese words if asked for, by placeholders.
 
     The placeholder of 600 million stands for 6亿. What there is no placeholder for stays, unless it
-    is one itself; Chinese words come last.
+    is one itself: numbers give way to other spans, and Chinese words come last.
     """
     chinese = chinese and _CHINESE_WORDS.search(text) is not None
     if not chinese and not _may_have_spans(text, numbers):
         return Masked(text, ())
     spans: list[str] = []
 
-    def hide(match: re.Match[str]) -> str:
+    def hide(span: str) -> str:
         if len(spans) == len(PLACEHOLDERS):
-            return "" if match[0] in PLACEHOLDERS else match[0]
+            return "" if span in PLACEHOLDERS else span
         placeholder = PLACEHOLDERS[len(spans)]
-        spans.append(_in_chinese(match[0]))
+        spans.append(_in_chinese(span))
         return placeholder
 
-    masked = _PATTERNS[numbers].sub(hide, text)
+    pattern = _PATTERNS[numbers]
+    chosen = iter(_fitting(pattern.findall(text)))
+    masked = pattern.sub(lambda match: hide(match[0]) if next(chosen) else match[0], text)
     if chinese:
-        masked = _CHINESE_WORDS.sub(hide, masked)
+        masked = _CHINESE_WORDS.sub(lambda match: hide(match[0]), masked)
     return Masked(masked, tuple(spans))
+
+
+def _fitting(spans: list[str]) -> list[bool]:
+    """Whether each of the spans of a text may have a placeholder: if there are too many, only some numbers do."""
+    left = len(PLACEHOLDERS) - sum(not _is_number(span) for span in spans)
+    fitting = []
+    for span in spans:
+        if _is_number(span):
+            fitting.append(left > 0)
+            left -= 1
+        else:
+            fitting.append(True)
+    return fitting
+
+
+def _is_number(span: str) -> bool:
+    """Whether a span is one only where numbers are masked."""
+    return _SPAN.fullmatch(span) is None
 
 
 def mask_pair(
@@ -298,18 +322,19 @@ def mask_pair(
 
 
 def _shared_spans(src: str, tgt: str, numbers: Numbers) -> list[str]:
-    """What stands once on each side, in the order of the source."""
+    """What stands once on each side, in the order of the source; numbers last, so that they give way."""
     src_counts = Counter(find(src, numbers))
     if not src_counts:
         return []
     tgt_counts = Counter(find(tgt, numbers))
-    return [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
+    shared = [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
+    return sorted(shared, key=_is_number) if len(shared) > len(PLACEHOLDERS) else shared
 
 
 def lost(source: str, translation: str) -> list[str]:
     """The spans of a source that its translation does not have as often, in order.
 
-    Long numbers are not among them: they may be written otherwise.
+    Long numbers and identifiers are not among them: they may be written otherwise.
     """
     counts = _exact_spans(source)
     return [span for span, count in counts.items() if translation.count(span) < count]

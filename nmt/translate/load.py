@@ -12,7 +12,7 @@ from nmt.errors import FormatError, ModelError, Say, print_nothing
 from nmt.model.device import keep_kernels, open_device, resolve_precision, within_memory
 from nmt.model.transformer import Transformer
 from nmt.run_dir import SIDES, RunDir
-from nmt.text.side import Side, load_side
+from nmt.text.side import Side, keeps_chinese, load_side
 from nmt.translate.decoder import Decoder
 from nmt.translate.retries import numbers_masked
 from nmt.translate.translator import Translator
@@ -67,7 +67,7 @@ def load_decoder(
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     checkpoint.copy_weights(model, weights)
     with within_memory(f"the model of {folder}", "take another device"):
-        numbers = numbers_masked(config.prepare.augment)
+        numbers = numbers_masked(config.prepare.augment, keeps_chinese(src, tgt))
         decoder = Decoder(model.to(where), src, tgt, resolved, warn, numbers)
     say(f"nmt: model {folder}{run.note}, {resolved} on {where}")
     return decoder, folder

@@ -19,12 +19,14 @@ def mask_nothing(line: str) -> Masked:
     return Masked(line, ())
 
 
-def numbers_masked(taught: AugmentConfig) -> Numbers:
-    """Which numbers travel as placeholders in the first search; `taught`: the variants that a model was trained with.
+def numbers_masked(taught: AugmentConfig, chinese: bool) -> Numbers:
+    """Which numbers travel as placeholders in the first search.
 
-    To a model that never saw the placeholder of a number, one is a word that it does not know where to put.
+    `taught`: the variants of pairs that the model was trained with. To one that never saw the placeholder of a
+    number, it is a word that it does not know where to put. `chinese`: it translates into Chinese, which leaves
+    figures as they are; the 12 of 12月 is another matter.
     """
-    return "figures" if taught.masked_numbers > 0 else "long"
+    return "figures" if taught.masked_numbers > 0 and chinese else "long"
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,13 @@ def attempts(protects: bool, taught: AugmentConfig, chinese: bool) -> tuple[Atte
     """
     if not protects:
         return (Attempt(mask_nothing), Attempt(mask_nothing, no_repeat_ngram=4))
-    numbers = numbers_masked(taught)
-    mask_spans = partial(spans.mask, chinese=chinese, numbers=numbers)
+    mask_spans = partial(spans.mask, chinese=chinese, numbers=numbers_masked(taught, chinese))
     # A translation without faults may be further down.
     chosen = [Attempt(mask_spans)]
-    if numbers == "figures":
-        # Years and single digits that the model gets wrong come through as placeholders.
+    if taught.masked_numbers > 0:
+        # Numbers that the model gets wrong come through as placeholders, or better without.
         chosen.append(Attempt(partial(spans.mask, chinese=chinese, numbers="all")))
+        chosen.append(Attempt(partial(spans.mask, chinese=chinese, numbers="long")))
     # A placeholder may itself be what confuses the model.
     chosen.append(Attempt(mask_nothing))
     # What goes round in circles may not.

@@ -19,7 +19,7 @@ from nmt.text.typography import repair
 from nmt.translate.around_spans import texts_between, with_spans
 from nmt.translate.candidates import candidates_of
 from nmt.translate.engine import Engine, NBest
-from nmt.translate.retries import Attempt, attempts, mask_nothing
+from nmt.translate.retries import Attempt, attempts, mask_nothing, numbers_masked
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate, Translation
 
@@ -48,13 +48,16 @@ class Translator:
         self.src = src
         self.tgt = tgt
         self.search = search
-        self._attempts = attempts(engine.protects, taught, keeps_chinese(src, tgt))
-        self._mask = self._attempts[0].mask
+        chinese = keeps_chinese(src, tgt)
+        self._numbers = numbers_masked(taught, chinese)
+        self._attempts = attempts(engine.protects, taught, chinese)
+        self.mask = self._attempts[0].mask  # for the first search
 
     def fingerprint(self) -> str:
         """A hash of engine, vocabularies and search. Translators with the same hash translate alike."""
         deciding = [
             self.search.model_dump_json(),
+            self._numbers,
             self.src.fingerprint(),
             self.tgt.fingerprint(),
             self.engine.fingerprint(),
@@ -74,7 +77,7 @@ class Translator:
         it comes out changed is translated in parts around it. In beam search, a best candidate that is blank or repeats
         itself, or with `verify: retry` has any fault, gives way to the first one without.
         """
-        sources = [self._mask(line) for line in lines]
+        sources = [self.mask(line) for line in lines]
         found = self._search(sources, self.search)
         self._search_again_unmasked(sources, lines, found)
         if self.search.effective_method == "beam":
@@ -176,7 +179,7 @@ class Translator:
         sources = {}
         for i in faulty:
             source = attempt.mask(lines[i])
-            if attempt.mask is self._mask or source != self._mask(lines[i]):
+            if attempt.mask is self.mask or source != self.mask(lines[i]):
                 sources[i] = source
         return sources
 

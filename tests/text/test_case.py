@@ -34,6 +34,8 @@ SMALL = train_sentencepiece(["Hello tea T E A L O H"] * 9, 300)
         ("DON'T", "don't"),
         ("Don't", "don't"),
         ("nasa", "NASA"),
+        ("'HELLO TEA'", "'HELLO tea'"),  # " Hello" is a piece, "Hello" is none
+        ("'Tea'", "'tea'"),
         ("send HELLO", "send HELLO"),  # capitals that mean something
         ("tEa hELLO", "tEa hELLO"),
         ("Tea_pot a.Tea Tea:x Tea=1 Tea(x) $Tea", "Tea_pot a.Tea Tea:x Tea=1 Tea(x) $Tea"),

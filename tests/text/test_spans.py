@@ -77,11 +77,14 @@ SPANS = [
     "UTF-8",
     "A4",
     "x86",
+    "x86-64",
     "Int32",
     "H1N1",
     "max_tokens",
     "_last_updated",
     "__init_subclass__",
+    "args.max_tokens",
+    "std::max_tokens",
     "MAX_PATH",
     "😀",
     "👨‍👩‍👧",
@@ -129,8 +132,9 @@ def test_chinese_beside_a_span_does_not_belong_to_it(span: str) -> None:
         "No. #1",
         "IN 2013",
         "3D or 4K",
-        "two MP3s of 5 km2",
-        "_well_ and __so__",
+        "two MP3s of 5 km2, 3 ft2",
+        "_well_ and __so__, is___a and am_____years",
+        "naïve_bayes, Müller2",
         "$5,50",
         "and so on...",
         "100%",
@@ -190,6 +194,9 @@ def test_filling_undoes_masking(pieces: list[str]) -> None:
         "%l",
         "a.be/",
         "a.be/.",
+        "a_",
+        "a1",
+        "a.b_",
         "http://(",
         "1,000",
         "1.1.",
@@ -286,6 +293,12 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
         ("600 million", "6亿"),
         ("548 million", "5.48亿"),
         ("2.5 million", "250万"),
+        ("20 thousand", "2万"),
+        ("15 hundred", "1500"),
+        ("50 MILLION", "5000万"),
+        ("20 millions", "2000万"),
+        ("10-million", "1000万"),
+        ("50\xa0million", "5000万"),
         ("1,500 million", "15亿"),
         ("7 billion", "70亿"),
         ("1.25 trillion", "1.25万亿"),
@@ -360,6 +373,23 @@ def test_figures_are_masked_but_for_years_and_times_of_day() -> None:
     assert find(text, numbers="figures") == ["42", "3.5", "1,984.5", "1066"]
     text = "37-year-old, the 10th of the 1990s, 12 million, 2.5 billion, 2008-2011, in 3D and x86"
     assert find(text, numbers="figures") == ["37", "10", "12 million", "2.5 billion", "x86"]
+
+
+def test_numbers_give_way_to_what_must_come_through() -> None:
+    figures = [str(number) for number in range(20, 32)]
+    line = " ".join([*figures, "http://x.org", "{0}"])
+    assert mask(line).spans == ("http://x.org", "{0}")
+    masked = mask(line, numbers="figures")
+    assert masked.spans == (*figures[:8], "http://x.org", "{0}")
+    assert masked.fill(masked.text) == line
+    pair = mask_pair(line, line, first=0, numbers="figures")
+    assert pair is not None
+    assert sorted(pair.spans.values()) == sorted((*figures[:8], "http://x.org", "{0}"))
+
+
+def test_a_figure_before_a_chinese_scale_is_no_number_of_its_own() -> None:
+    assert find("3000万人和20千克", numbers="figures") == []
+    assert find("3万人和20米", numbers="all") == ["20"]
 
 
 def test_lost_spans_are_those_that_the_translation_does_not_have_as_often() -> None:

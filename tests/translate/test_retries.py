@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from echoes import CHINESE, NUMBERS_MASKED, PROTECTING, Echo, echo, translator
+from echoes import CHINESE, NUMBERS_MASKED, PROTECTING, Echo, echo, side, translator
 
 from nmt.checks.faults import Fault
 from nmt.config.schema import AugmentConfig, SearchConfig
+from nmt.text.spans import PLACEHOLDERS
 from nmt.text.vocab import EOS
 from nmt.translate.decoder import Decoder
 from nmt.translate.engine import NBest
@@ -79,29 +80,34 @@ def test_verifying_reports_faults_and_retrying_looks_for_a_candidate_without(
     ]
 
 
+LETTERS = [*"abc", *PLACEHOLDERS]
+
+
 @pytest.mark.parametrize(
-    ("taught", "expected"),
+    ("taught", "source", "expected"),
     [
-        (NUMBERS_MASKED, [2, 2, 3, 0, 2]),
-        (AugmentConfig(masked=1), [1, 1, 0, 1]),  # it never saw the placeholder of a number
+        (NUMBERS_MASKED, "en", [2, 2, 3, 1, 0, 2]),
+        (NUMBERS_MASKED, "zh", [1, 1, 3, 0, 1]),  # figures may be written otherwise in English
+        (AugmentConfig(masked=1), "en", [1, 1, 0, 1]),  # it never saw the placeholder of a number
     ],
 )
-def test_retrying_hides_spans_then_all_numbers_if_it_was_taught_to_then_nothing(
-    monkeypatch: pytest.MonkeyPatch, taught: AugmentConfig, expected: list[int]
+def test_figures_are_hidden_at_first_if_it_was_taught_to_and_then_other_numbers_and_then_nothing(
+    monkeypatch: pytest.MonkeyPatch, taught: AugmentConfig, source: str, expected: list[int]
 ) -> None:
     monkeypatch.setattr(
         "nmt.translate.translator.faults", lambda *_: [Fault("copy", "whatever comes")]
     )
-    model = Echo(60, len(PROTECTING.vocab))
-    retrying = translator(model, PROTECTING, PROTECTING, taught=taught, verify="retry")
+    src, tgt = side(source, LETTERS), side("zh", LETTERS)
+    model = Echo(60, len(tgt.vocab))
+    retrying = translator(model, src, tgt, taught=taught, verify="retry")
     decode, hidden = retrying.engine.decode, []
 
     def watched(sentences: list[list[int]], search: SearchConfig) -> list[NBest]:
-        hidden.extend(sum(i in PROTECTING.vocab.placeholders for i in ids) for ids in sentences)
+        hidden.extend(sum(i in src.vocab.placeholders for i in ids) for ids in sentences)
         return decode(sentences, search)
 
     monkeypatch.setattr(retrying.engine, "decode", watched)
-    retrying.translate(["天 v1.2 地 42 黄 7"])
+    retrying.translate(["a v1.2 b 42 c 7"])
     assert hidden == expected
 
 
@@ -155,8 +161,8 @@ def test_no_attempt_repeats_what_the_user_forbade(
     assert forbidden == expected
 
 
-def test_retrying_gives_all_numbers_the_way_of_figures() -> None:
-    lines = ["天 7 地", "天 42 and 1999", "黄"]  # the vocabulary has no digits
+def test_retrying_gives_numbers_the_way_of_spans() -> None:
+    lines = ["天 42 地", "天 3.5 and 1999", "黄"]  # the vocabulary has no digits
     options = {"typography": "off", "max_ratio": 1.0}
     found = {
         verify: translator(
@@ -165,8 +171,8 @@ def test_retrying_gives_all_numbers_the_way_of_figures() -> None:
         for verify in ("flag", "retry")
     }
     assert [sorted(fault.detail for fault in t.faults) for t in found["flag"]] == [
-        ["7"],
-        ["1999"],
+        ["42"],
+        ["1999", "3.5"],
         [],
     ]
     assert not any(t.faults for t in found["retry"])
