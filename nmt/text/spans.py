@@ -147,7 +147,8 @@ _EMOJI = f"(?: [{_PICTURES}] [\ufe0f\u200d\U0001f3fb-\U0001f3ff]* )+"
 NUMBER_STARTS = r"(?<![\w.,:/+#-])"
 # Before an ending or a hyphen: 37 of 37-year-old, 10 of 10th.
 NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
-_NUMBER = rf"(?a: {NUMBER_STARTS} \d+ (?: [.,:]\d+ )* {NUMBER_ENDS} (?! [百千万亿] ) )"
+_NO_SCALE = "(?! [百千万亿] )"  # not 3000 of 3000万
+_NUMBER = rf"(?a: {NUMBER_STARTS} \d+ (?: [.,:]\d+ )* {NUMBER_ENDS} {_NO_SCALE} )"
 _SCALED_NUMBER = rf"""(?a:                      # 600 million, 10-million
     {NUMBER_STARTS}
     (?: \d{{1,3}} (?: ,\d{{3}} ){{1,4}} | \d{{1,9}} ) (?: \.\d{{1,9}} )?
@@ -156,7 +157,7 @@ _SCALED_NUMBER = rf"""(?a:                      # 600 million, 10-million
 _YEAR = r"(?: 1[89] | 20 ) \d\d (?! \d | [.,]\d )"
 _FIGURE = rf"""(?a:                             # 42, 3.5, 10 of 10th, but not 1984, 10:30
     {NUMBER_STARTS} (?! {_YEAR} )
-    (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS} (?! [百千万亿] )
+    (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS} {_NO_SCALE}
 )"""
 _CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
 
@@ -276,14 +277,12 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
 
 def _fitting(spans: list[str]) -> list[bool]:
     """Whether each of the spans of a text may have a placeholder: if there are too many, only some numbers do."""
-    left = len(PLACEHOLDERS) - sum(not _is_number(span) for span in spans)
+    are_numbers = [_is_number(span) for span in spans]
+    left = len(PLACEHOLDERS) - are_numbers.count(False)
     fitting = []
-    for span in spans:
-        if _is_number(span):
-            fitting.append(left > 0)
-            left -= 1
-        else:
-            fitting.append(True)
+    for is_number in are_numbers:
+        fitting.append(not is_number or left > 0)
+        left -= is_number
     return fitting
 
 
