@@ -167,6 +167,7 @@ class AugmentConfig(Section):
     title: Share = 0.0
     unpunctuated: Share = 0.0
     casual: Share = 0.0
+    shorthand: Share = 0.0
     quoted: Share = 0.0
     joined: Share = 0.0
 

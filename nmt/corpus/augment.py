@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from nmt.config.schema import AugmentConfig
 from nmt.corpus.pairs import SentencePair
+from nmt.corpus.shorthand import shorthand
 from nmt.text.chinese_numbers import chinese
 from nmt.text.english_numbers import english
 from nmt.text.numbers import Number
-from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, PLACEHOLDERS, Numbers, mask, mask_pair
+from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, SPAN_PLACEHOLDERS, Numbers, mask, mask_pair
 
 # Kinds that say something else than the pair they are made of: it may be a sentence of a test set.
 NEW_SENTENCES = frozenset({"renumbered", "joined"})
@@ -26,6 +27,7 @@ NEW_SENTENCES = frozenset({"renumbered", "joined"})
 _KEY_RANGE = 2**60  # every key of a pair is below it
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")  # wife, Tom's
+_LATIN = re.compile("[A-Za-z]")
 _NUMBER = re.compile(
     rf"""
     (?ai:
@@ -135,7 +137,7 @@ def _with_placeholders(sides: Sides, key: int, numbers: Numbers = "long") -> Sid
 def _tagged(pair: SentencePair, key: int) -> Sides:
     """With a span at an end, as a mention, an emoji or an address stands there."""
     chance = Random(key)
-    span = chance.choice(PLACEHOLDERS)
+    span = chance.choice(SPAN_PLACEHOLDERS)
     if chance.random() < 0.3:
         return f"{span} {pair.src}", f"{span} {pair.tgt}"
     space = chance.choice(("", " "))
@@ -143,8 +145,12 @@ def _tagged(pair: SentencePair, key: int) -> Sides:
 
 
 def _recased(recase: Callable[[str], str], pair: SentencePair, _key: int) -> Sides:
-    masked = mask(pair.src)
-    return masked.fill(recase(masked.text)), pair.tgt
+    return _outside_spans(recase, pair.src), pair.tgt
+
+
+def _outside_spans(change: Callable[[str], str], text: str) -> str:
+    masked = mask(text)
+    return masked.fill(change(masked.text))
 
 
 def _title(text: str) -> str:
@@ -159,12 +165,24 @@ def _unpunctuated(pair: SentencePair, _key: int) -> Sides | None:
 
 
 def _casual(pair: SentencePair, key: int) -> Sides | None:
-    """As people type in a hurry: in one case, mostly the lower one, and without the final mark."""
+    """As people type in a hurry: in one case, mostly the lower one, without the final mark, half of it shortened."""
     sides = _unpunctuated(pair, key)
     if sides is None:
         return None
-    recase = Random(key).choices((str.lower, str.upper), (3, 1))[0]
-    return _recased(recase, SentencePair(*sides), key)
+    chance = Random(key)
+    recase = chance.choices((str.lower, str.upper), (3, 1))[0]
+    short = _shorthand(SentencePair(*sides), key) if chance.random() < 0.5 else None
+    return _recased(recase, SentencePair(*(short or sides)), key)
+
+
+def _shorthand(pair: SentencePair, key: int) -> Sides | None:
+    """With the short spellings of chats: pls, gonna, dont.
+
+    Not if there are Latin letters in the Chinese: it may quote the words that would be shortened.
+    """
+    if _LATIN.search(mask(pair.tgt).text) is not None:
+        return None
+    return _outside_spans(partial(shorthand, chance=Random(key)), pair.src), pair.tgt
 
 
 def _quoted(pair: SentencePair, _key: int) -> Sides | None:
@@ -242,6 +260,7 @@ _KINDS: dict[str, Make] = {
     "renumbered": _renumbered,
     "unpunctuated": _unpunctuated,
     "casual": _casual,
+    "shorthand": _shorthand,
     "quoted": _quoted,
 }
 

@@ -5,7 +5,7 @@ area that every tokenizer makes a token of its own, and comes back in its place.
 """
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -15,6 +15,9 @@ from nmt.text.scripts import HAN
 
 CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # a neighbour of these is Chinese; they end a URL
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
+# Numbers take the last of them, other spans the first, as long as there are any: a model learns that 点 or 年 may
+# follow a number, but not a name.
+SPAN_PLACEHOLDERS, NUMBER_PLACEHOLDERS = PLACEHOLDERS[:5], PLACEHOLDERS[5:]
 _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
 # Which numbers travel as placeholders. "long": of five digits and more, with commas, versions. "figures": also
@@ -176,6 +179,7 @@ _PATTERNS: dict[Numbers, re.Pattern[str]] = {
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_EMOJI}", re.VERBOSE)
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _WHOLE_SCALED_NUMBER = re.compile(rf"{_SCALED_NUMBER} \Z", re.VERBOSE)
+_WHOLE_NUMBER = re.compile(rf"(?: {_SCALED_NUMBER} | {_NUMBER} ) \Z", re.VERBOSE)
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
     rf"""
@@ -197,10 +201,10 @@ _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 
 @dataclass(frozen=True)
 class Masked:
-    """A text with placeholders, and what the first, second … of PLACEHOLDERS stands for."""
+    """A text with placeholders, and what each of these stands for, in order."""
 
     text: str
-    spans: tuple[str, ...]
+    spans: dict[str, str]
 
     def fill(self, text: str) -> str:
         """Put the spans into a text that has placeholders.
@@ -208,16 +212,15 @@ class Masked:
         Letters and digits beside a span are set apart from its own by a space. A placeholder that
         stands for nothing is left out.
         """
-        stands_for = dict(zip(PLACEHOLDERS, self.spans, strict=False))
         filled = ""
         for piece in _SPLIT.split(text):
-            written = stands_for.get(piece, "") if piece in PLACEHOLDERS else piece
+            written = self.spans.get(piece, "") if piece in PLACEHOLDERS else piece
             filled = beside(filled, written)
         return filled
 
     def intact_in(self, text: str) -> bool:
         """Whether each of the placeholders stands exactly once in a text, and no other one does."""
-        return sorted(re.findall(_PLACEHOLDER, text)) == list(PLACEHOLDERS[: len(self.spans)])
+        return sorted(re.findall(_PLACEHOLDER, text)) == sorted(self.spans)
 
 
 class MaskedPair(NamedTuple):
@@ -257,14 +260,15 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
     """
     chinese = chinese and _CHINESE_WORDS.search(text) is not None
     if not chinese and not _may_have_spans(text, numbers):
-        return Masked(text, ())
-    spans: list[str] = []
+        return Masked(text, {})
+    free = deque(PLACEHOLDERS)
+    spans: dict[str, str] = {}
 
     def hide(span: str) -> str:
-        if len(spans) == len(PLACEHOLDERS):
+        if not free:
             return "" if span in PLACEHOLDERS else span
-        placeholder = PLACEHOLDERS[len(spans)]
-        spans.append(_in_chinese(span))
+        placeholder = _take(free, span)
+        spans[placeholder] = _in_chinese(span)
         return placeholder
 
     pattern = _PATTERNS[numbers]
@@ -272,7 +276,12 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
     masked = pattern.sub(lambda match: hide(match[0]) if next(chosen) else match[0], text)
     if chinese:
         masked = _CHINESE_WORDS.sub(lambda match: hide(match[0]), masked)
-    return Masked(masked, tuple(spans))
+    return Masked(masked, spans)
+
+
+def _take(free: deque[str], span: str) -> str:
+    """The next placeholder for a span: numbers take the last of those that are free."""
+    return free.pop() if _is_number(span) else free.popleft()
 
 
 def _fitting(spans: list[str]) -> list[bool]:
@@ -287,8 +296,7 @@ def _fitting(spans: list[str]) -> list[bool]:
 
 
 def _is_number(span: str) -> bool:
-    """Whether a span is one only where numbers are masked."""
-    return _SPAN.fullmatch(span) is None
+    return _WHOLE_NUMBER.match(span) is not None
 
 
 def mask_pair(
@@ -296,12 +304,12 @@ def mask_pair(
 ) -> MaskedPair | None:
     """Replace what stands once on each side by the same placeholder on both; None if nothing does.
 
-    That is spans, `numbers` among them, and, if asked for, the Chinese words of the source, which come last. The
-    placeholders are numbered from `first` on.
+    That is spans, `numbers` among them, and, if asked for, the Chinese words of the source, which come last. `first`
+    is any number: it says which of the placeholders comes first.
     """
-    turn = first % len(PLACEHOLDERS)
-    free = iter(PLACEHOLDERS[turn:] + PLACEHOLDERS[:turn])
-    placeholders = dict(zip(_shared_spans(src, tgt, numbers), free, strict=False))
+    free = deque(_from(SPAN_PLACEHOLDERS, first) + _from(NUMBER_PLACEHOLDERS, first))
+    shared = _shared_spans(src, tgt, numbers)[: len(free)]
+    placeholders = {span: _take(free, span) for span in shared}
     if placeholders:
 
         def hide(match: re.Match[str]) -> str:
@@ -312,22 +320,28 @@ def mask_pair(
     words = _CHINESE_WORDS.findall(src) if chinese else []
     for word in [word for word in words if src.count(word) == 1]:
         # Counted anew: a word before may have taken a part of it, as 北京 does of 京城 in 北京城.
-        if tgt.count(word) == 1 and (placeholder := next(free, None)) is not None:
-            placeholders[word] = placeholder
+        if free and tgt.count(word) == 1:
+            placeholder = placeholders[word] = _take(free, word)
             src, tgt = src.replace(word, placeholder), tgt.replace(word, placeholder)
     if not placeholders:
         return None
     return MaskedPair(src, tgt, {place: span for span, place in placeholders.items()})
 
 
+def _from(placeholders: tuple[str, ...], first: int) -> tuple[str, ...]:
+    """All of them, in a circle."""
+    turn = first % len(placeholders)
+    return placeholders[turn:] + placeholders[:turn]
+
+
 def _shared_spans(src: str, tgt: str, numbers: Numbers) -> list[str]:
-    """What stands once on each side, in the order of the source; numbers last, so that they give way."""
+    """What stands once on each side, in the order of the source, but numbers last, so that they give way."""
     src_counts = Counter(find(src, numbers))
     if not src_counts:
         return []
     tgt_counts = Counter(find(tgt, numbers))
     shared = [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
-    return sorted(shared, key=_is_number) if len(shared) > len(PLACEHOLDERS) else shared
+    return sorted(shared, key=_is_number)
 
 
 def lost(source: str, translation: str) -> list[str]:

@@ -16,7 +16,7 @@ Mask = Callable[[str], Masked]
 
 def mask_nothing(line: str) -> Masked:
     """The line as it is."""
-    return Masked(line, ())
+    return Masked(line, {})
 
 
 def numbers_masked(taught: AugmentConfig, chinese: bool) -> Numbers:

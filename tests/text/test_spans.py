@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 from nmt.checks.faults import faults
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SentencePiece, train_sentencepiece
-from nmt.text.spans import PLACEHOLDERS, Masked, cut, find, lost, mask, mask_pair
+from nmt.text.spans import (
+    NUMBER_PLACEHOLDERS,
+    PLACEHOLDERS,
+    SPAN_PLACEHOLDERS,
+    Masked,
+    cut,
+    find,
+    lost,
+    mask,
+    mask_pair,
+)
 from nmt.text.tokenizers import TOKENIZERS
 from nmt.text.vocab import Vocab, build_vocab
 
@@ -157,9 +167,12 @@ def test_filling_undoes_masking(pieces: list[str]) -> None:
     text = " ".join(pieces)
     masked = mask(text)
     capacity = len(PLACEHOLDERS)
-    assert list(masked.spans) == find(text)[:capacity]
+    found = find(text)
+    assert len(masked.spans) == min(len(found), capacity)
+    if len(found) <= capacity:
+        assert list(masked.spans.values()) == found
     assert masked.intact_in(masked.text)
-    if PLACEHOLDERS[3] not in find(text)[capacity:]:
+    if PLACEHOLDERS[3] not in found[capacity:]:
         assert masked.fill(masked.text) == text
 
 
@@ -232,7 +245,7 @@ def test_a_placeholder_that_is_missing_doubled_or_invented_is_noticed() -> None:
     assert not masked.intact_in(f"{zero}{one}{zero}")
     assert not masked.intact_in(f"{zero}{one}{two}")
     assert masked.fill(f"{one}和{zero}") == "{1}和{0}"
-    assert Masked("", ()).fill(two) == ""
+    assert Masked("", {}).fill(two) == ""
 
 
 @pytest.mark.parametrize(
@@ -251,29 +264,30 @@ def test_a_placeholder_that_is_missing_doubled_or_invented_is_noticed() -> None:
 def test_what_is_chinese_in_a_source_is_masked_where_that_is_asked_for(
     source: str, chinese: list[str]
 ) -> None:
-    assert list(mask(source, chinese=True).spans) == chinese
+    assert list(mask(source, chinese=True).spans.values()) == chinese
     code = [span for span in chinese if "`" in span]
-    assert list(mask(source).spans) == code
+    assert list(mask(source).spans.values()) == code
 
 
 def test_chinese_words_take_no_placeholder_from_what_must_come_through() -> None:
     line = "北 a 京 b 上 c 海 d 广 e 州 f 深 g 圳 h 成 i 都 j https://x.org/a"
     masked = mask(line, chinese=True)
-    assert masked.spans == ("https://x.org/a", *"北京上海广州深圳成")
+    assert list(masked.spans.values()) == ["https://x.org/a", *"北京上海广州深圳成"]
     assert masked.fill(masked.text) == line
 
 
 def test_what_would_run_into_a_span_is_set_apart() -> None:
-    zero, one = PLACEHOLDERS[:2]
     masked = mask("12,345 and https://x.org/a")
+    zero, one = masked.spans
     assert masked.fill(f"看{zero}{one}吧") == "看12,345 https://x.org/a吧"
     assert masked.fill(f"{one}Tom{zero}。") == "https://x.org/a Tom 12,345。"
     tags = mask("<b>3</b>")
+    zero, one = tags.spans
     assert tags.fill(f"{zero}3{one}") == "<b>3</b>"
 
 
 def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None:
-    zero, one = PLACEHOLDERS[9], PLACEHOLDERS[0]
+    zero, one = SPAN_PLACEHOLDERS[4], SPAN_PLACEHOLDERS[0]
     assert mask_pair("Open a.py, then b.py.", "先打开 b.py，再 a.py。", 9) == (
         f"Open {zero}, then {one}.",
         f"先打开 {one}，再 {zero}。",
@@ -310,16 +324,17 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
 )
 def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) -> None:
     masked = mask(f"About {number} people.", numbers="all")
-    assert masked.fill(f"约{PLACEHOLDERS[0]}人。") == f"约{chinese}人。"
+    (placeholder,) = masked.spans
+    assert masked.fill(f"约{placeholder}人。") == f"约{chinese}人。"
     assert not faults(f"About {number} people.", f"约{chinese}人。")
-    assert number not in mask(f"About {number} people.").spans
+    assert number not in mask(f"About {number} people.").spans.values()
 
 
 @pytest.mark.parametrize(
     "span", ["@million", "#billion", "/srv/trillion", "https://a.org/5/million"]
 )
 def test_a_span_that_reads_million_stays_as_it_is(span: str) -> None:
-    assert mask(f"See {span} now.", numbers="all").spans == (span,)
+    assert list(mask(f"See {span} now.", numbers="all").spans.values()) == [span]
 
 
 @given(st.text("0123456789.,", max_size=40), st.sampled_from(["million", "billion", "trillion"]))
@@ -349,7 +364,10 @@ def test_chinese_words_that_stand_once_on_both_sides_are_masked_after_the_spans(
     many = " ".join("天地玄黄宇宙洪荒日月盈昃")
     masked = mask_pair(many, many, 9, chinese=True)
     assert masked is not None
-    assert list(masked.spans) == [PLACEHOLDERS[9], *PLACEHOLDERS[:9]]
+    assert list(masked.spans) == [
+        *(SPAN_PLACEHOLDERS[i] for i in (4, 0, 1, 2, 3)),
+        *(NUMBER_PLACEHOLDERS[i] for i in (4, 0, 1, 2, 3)),
+    ]
     assert masked.src == masked.tgt
     assert masked.src.endswith(" 盈 昃")
 
@@ -361,8 +379,11 @@ def test_numbers_are_masked_where_that_is_asked_for() -> None:
         "10",
         "1990",
     ]
-    assert mask("3 at www.a.org", numbers="all").spans == ("3", "www.a.org")
-    zero = PLACEHOLDERS[0]
+    zero = NUMBER_PLACEHOLDERS[-1]
+    assert mask("3 at www.a.org", numbers="all").spans == {
+        zero: "3",
+        SPAN_PLACEHOLDERS[0]: "www.a.org",
+    }
     assert mask_pair("In 1999.", "在1999年。", 0) is None
     masked = mask_pair("In 1999.", "在1999年。", 0, numbers="all")
     assert masked == (f"In {zero}.", f"在{zero}年。", {zero: "1999"})
@@ -378,13 +399,40 @@ def test_figures_are_masked_but_for_years_and_times_of_day() -> None:
 def test_numbers_give_way_to_what_must_come_through() -> None:
     figures = [str(number) for number in range(20, 32)]
     line = " ".join([*figures, "http://x.org", "{0}"])
-    assert mask(line).spans == ("http://x.org", "{0}")
+    assert list(mask(line).spans.values()) == ["http://x.org", "{0}"]
     masked = mask(line, numbers="figures")
-    assert masked.spans == (*figures[:8], "http://x.org", "{0}")
+    assert list(masked.spans.values()) == [*figures[:8], "http://x.org", "{0}"]
     assert masked.fill(masked.text) == line
     pair = mask_pair(line, line, first=0, numbers="figures")
     assert pair is not None
     assert sorted(pair.spans.values()) == sorted((*figures[:8], "http://x.org", "{0}"))
+
+
+@pytest.mark.parametrize(
+    "number", ["42", "3.5", "1,234", "20260101", "12:30", "1984", "600 million"]
+)
+@pytest.mark.parametrize(
+    "span", ["https://x.org/a", "{0}", "`f(42)`", "iPhone7", "UTF-8", "😀", "北京"]
+)
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_number_and_another_span_have_placeholders_of_their_own(
+    number: str, span: str, first: int
+) -> None:
+    masked = mask(f"{span} , {number} .", numbers="all", chinese=True)
+    assert set(masked.spans) == {SPAN_PLACEHOLDERS[0], NUMBER_PLACEHOLDERS[-1]}
+    assert masked.spans[SPAN_PLACEHOLDERS[0]] == span
+    pair = mask_pair(
+        f"{span} , {number} .", f"{number} ， {span} 。", first, numbers="all", chinese=True
+    )
+    assert pair is not None
+    assert pair.spans == {SPAN_PLACEHOLDERS[first]: span, NUMBER_PLACEHOLDERS[first - 1]: number}
+
+
+def test_a_line_full_of_one_kind_takes_the_placeholders_of_the_other() -> None:
+    numbers = [str(number) for number in range(20, 32)]
+    assert set(mask(" ".join(numbers), numbers="all").spans) == set(PLACEHOLDERS)
+    names = [f"@{letter}" for letter in "abcdefghijkl"]
+    assert list(mask(" ".join(names)).spans) == list(PLACEHOLDERS)
 
 
 def test_a_figure_before_a_chinese_scale_is_no_number_of_its_own() -> None:
