@@ -149,6 +149,7 @@ def _recased(recase: Callable[[str], str], pair: SentencePair, _key: int) -> Sid
 
 
 def _outside_spans(change: Callable[[str], str], text: str) -> str:
+    """A text that is changed everywhere but in its protected spans."""
     masked = mask(text)
     return masked.fill(change(masked.text))
 
@@ -165,7 +166,7 @@ def _unpunctuated(pair: SentencePair, _key: int) -> Sides | None:
 
 
 def _casual(pair: SentencePair, key: int) -> Sides | None:
-    """As people type in a hurry: in one case, mostly the lower one, without the final mark, half of it shortened."""
+    """As people type in a hurry: in one case, mostly the lower one, without the final mark; half of it in shorthand."""
     sides = _unpunctuated(pair, key)
     if sides is None:
         return None
