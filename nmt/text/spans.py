@@ -264,35 +264,32 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
     free = deque(PLACEHOLDERS)
     spans: dict[str, str] = {}
 
-    def hide(span: str) -> str:
-        if not free:
-            return "" if span in PLACEHOLDERS else span
-        placeholder = _take(free, span)
-        spans[placeholder] = _in_chinese(span)
-        return placeholder
+    def hide_all(pattern: re.Pattern[str], text: str) -> str:
+        placeholders = iter(_take(free, pattern.findall(text)))
 
-    pattern = _PATTERNS[numbers]
-    chosen = iter(_fitting(pattern.findall(text)))
-    masked = pattern.sub(lambda match: hide(match[0]) if next(chosen) else match[0], text)
+        def hide(match: re.Match[str]) -> str:
+            placeholder = next(placeholders)
+            if placeholder is None:
+                return "" if match[0] in PLACEHOLDERS else match[0]
+            spans[placeholder] = _in_chinese(match[0])
+            return placeholder
+
+        return pattern.sub(hide, text)
+
+    masked = hide_all(_PATTERNS[numbers], text)
     if chinese:
-        masked = _CHINESE_WORDS.sub(lambda match: hide(match[0]), masked)
+        masked = hide_all(_CHINESE_WORDS, masked)
     return Masked(masked, spans)
 
 
-def _take(free: deque[str], span: str) -> str:
-    """The next placeholder for a span: numbers take the last of those that are free."""
-    return free.pop() if _is_number(span) else free.popleft()
-
-
-def _fitting(spans: list[str]) -> list[bool]:
-    """Whether each of the spans of a text may have a placeholder: if there are too many, only some numbers do."""
+def _take(free: deque[str], spans: list[str]) -> list[str | None]:
+    """A placeholder for each span; None if there is none left. Numbers take the last ones, after all other spans."""
+    taken: list[str | None] = [None] * len(spans)
     are_numbers = [_is_number(span) for span in spans]
-    left = len(PLACEHOLDERS) - are_numbers.count(False)
-    fitting = []
-    for is_number in are_numbers:
-        fitting.append(not is_number or left > 0)
-        left -= is_number
-    return fitting
+    for i in sorted(range(len(spans)), key=are_numbers.__getitem__):
+        if free:
+            taken[i] = free.pop() if are_numbers[i] else free.popleft()
+    return taken
 
 
 def _is_number(span: str) -> bool:
@@ -308,8 +305,9 @@ def mask_pair(
     is any number: it says which of the placeholders comes first.
     """
     free = deque(_from(SPAN_PLACEHOLDERS, first) + _from(NUMBER_PLACEHOLDERS, first))
-    shared = _shared_spans(src, tgt, numbers)[: len(free)]
-    placeholders = {span: _take(free, span) for span in shared}
+    shared = _shared_spans(src, tgt, numbers)
+    both = zip(shared, _take(free, shared), strict=True)
+    placeholders = {span: placeholder for span, placeholder in both if placeholder is not None}
     if placeholders:
 
         def hide(match: re.Match[str]) -> str:
@@ -321,7 +319,7 @@ def mask_pair(
     for word in [word for word in words if src.count(word) == 1]:
         # Counted anew: a word before may have taken a part of it, as 北京 does of 京城 in 北京城.
         if free and tgt.count(word) == 1:
-            placeholder = placeholders[word] = _take(free, word)
+            placeholder = placeholders[word] = free.popleft()
             src, tgt = src.replace(word, placeholder), tgt.replace(word, placeholder)
     if not placeholders:
         return None
@@ -335,13 +333,12 @@ def _from(placeholders: tuple[str, ...], first: int) -> tuple[str, ...]:
 
 
 def _shared_spans(src: str, tgt: str, numbers: Numbers) -> list[str]:
-    """What stands once on each side, in the order of the source, but numbers last, so that they give way."""
+    """What stands once on each side, in the order of the source."""
     src_counts = Counter(find(src, numbers))
     if not src_counts:
         return []
     tgt_counts = Counter(find(tgt, numbers))
-    shared = [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
-    return sorted(shared, key=_is_number)
+    return [span for span, count in src_counts.items() if count == tgt_counts[span] == 1]
 
 
 def lost(source: str, translation: str) -> list[str]:
