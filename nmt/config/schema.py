@@ -168,6 +168,7 @@ class AugmentConfig(Section):
     unpunctuated: Share = 0.0
     casual: Share = 0.0
     shorthand: Share = 0.0
+    switched: Times = 0.0
     quoted: Share = 0.0
     joined: Share = 0.0
 
@@ -178,7 +179,7 @@ class AugmentConfig(Section):
     @property
     def protects(self) -> bool:
         """Whether train has placeholders, so that spans can travel as such."""
-        return self.masked > 0 or self.masked_numbers > 0 or self.tagged > 0
+        return any((self.masked, self.masked_numbers, self.tagged, self.switched))
 
 
 class PrepareConfig(Section):

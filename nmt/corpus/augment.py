@@ -5,7 +5,7 @@ Each kind is made of a share of the pairs that it fits, chosen by their keys, an
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import partial
 from hashlib import blake2b
@@ -81,15 +81,18 @@ def variants(pair: SentencePair, key: int, shares: AugmentConfig, weight: int = 
     """
     varied: list[Variant] = []
     for kind, make in _KINDS.items():
-        share = getattr(shares, kind) * weight
-        for turn in range(ceil(share)):
-            turn_key = key + turn
-            if not _is_in_share(turn_key, kind, share - turn):
-                continue
+        for turn_key in turns(key, kind, getattr(shares, kind) * weight):
             sides = make(pair, turn_key)
             if sides is not None and sides != pair:
                 varied.append(Variant(kind, *sides))
     return varied
+
+
+def turns(key: int, kind: str, share: float) -> Iterator[int]:
+    """A key for each variant of a kind that is due for a pair with this key."""
+    for turn in range(ceil(share)):
+        if _is_in_share(key + turn, kind, share - turn):
+            yield key + turn
 
 
 def _is_in_share(key: int, kind: str, share: float) -> bool:
@@ -268,5 +271,5 @@ _KINDS: dict[str, Make] = {
 # Odd, and far apart from each other, so that a pair in one kind's share is no likelier to be in another's.
 _FACTORS = {
     kind: int.from_bytes(blake2b(kind.encode(), digest_size=8).digest()) | 1
-    for kind in (*_KINDS, "joined")
+    for kind in (*_KINDS, "joined", "switched")
 }

@@ -8,6 +8,7 @@ No sentence holds a tab or a line end: normalising makes spaces of them.
 from typing import NamedTuple
 
 from nmt.corpus.augment import Variant
+from nmt.corpus.pairs import SentencePair
 
 
 class CleanPair(NamedTuple):
@@ -55,3 +56,9 @@ def head_of(line: str) -> Head:
     """Read the first columns of what `to_line` wrote."""
     corpus, key, src_key, tgt_key, _ = line.split("\t", 4)
     return Head(int(corpus), int(key), int(src_key), int(tgt_key))
+
+
+def sides_of(line: str) -> SentencePair:
+    """Read the sentences of what `to_line` wrote."""
+    columns = line.split("\t", 6)
+    return SentencePair(*columns[4:6])

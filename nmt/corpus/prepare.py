@@ -1,7 +1,8 @@
 """The prepare stage: read, normalise, filter, deduplicate, split, report.
 
 Two passes, both streaming: the first cleans every pair and stages it in a temporary file, the second deals the
-staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk.
+staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk; with `augment.switched`
+the pairs of one word each too.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from typing import Any
 from nmt.config.schema import Config, PrepareConfig
 from nmt.corpus.augment import NEW_SENTENCES, Joiner, Variant
 from nmt.corpus.clean import Cleaner, Outcomes, RawPair
-from nmt.corpus.clean_pair import CleanPair, Head, from_line, head_of
+from nmt.corpus.clean_pair import CleanPair, Head, from_line, head_of, sides_of
 from nmt.corpus.contamination import Contamination
 from nmt.corpus.dedupe import side_key
 from nmt.corpus.held_out import HeldOut, HeldOutDraw
@@ -33,6 +34,7 @@ from nmt.corpus.lines import open_text, read_lines
 from nmt.corpus.pairs import SentencePair, writing_pairs
 from nmt.corpus.repeats import Repeats
 from nmt.corpus.sources import Source, Sources, changed, find_sources, fingerprint, stamps
+from nmt.corpus.switched import Switcher
 from nmt.corpus.train_keys import writing_keys
 from nmt.corpus.workers import MapChunks, map_chunks
 from nmt.errors import DataError, UserError
@@ -76,17 +78,18 @@ def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> d
             lines = _clean(sources[split], cleaner.for_held_out(), clean, ledgers[split])
             held_out |= _copy(lines, write[split])
         tests = _Tests(held_out, Contamination(settings.allowed_tests), settings, sources["train"])
+        switch = Switcher(settings.augment.switched)
         lines = _clean(sources["train"], cleaner, clean, ledgers["train"])
-        _stage(lines, staged, tests, draw, repeats, ledgers["train"])
+        _stage(lines, staged, tests, draw, repeats, switch, ledgers["train"])
         drawn = draw.drawn(repeats.decide())
         lines = read_lines(staged)
         if settings.deduplicate:
             lines = _without_repeats(lines, repeats, ledgers["train"])
         for held in drawn.values():
             held_out.update((held.src_key, held.tgt_key))
-        join = Joiner(settings.augment.joined)
         dealt = _deal(lines, drawn, tests, ledgers["train"])
-        _write_splits(dealt, tests, join, write, write_keys, ledgers["train"])
+        vary = partial(_variants, Joiner(settings.augment.joined), switch)
+        _write_splits(dealt, tests, vary, write, write_keys, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
     found = {"public_tests": tests.public.entry()}
@@ -208,6 +211,7 @@ def _stage(
     tests: _Tests,
     draw: HeldOutDraw,
     repeats: Repeats,
+    switch: Switcher,
     ledgers: Ledgers,
 ) -> None:
     """Write the pairs without a sentence of a test set to `staged`, and enter them in the draw; keys in `repeats`."""
@@ -220,6 +224,7 @@ def _stage(
                 continue
             repeats.add(pair.key)
             draw.enter(pair.key, pair.src_key, pair.tgt_key)
+            switch.learn(sides_of(line))
             file.write(line + "\n")
 
 
@@ -254,7 +259,7 @@ def _deal(
 def _write_splits(
     dealt: Iterable[tuple[Split, CleanPair]],
     tests: _Tests,
-    join: Joiner,
+    vary: Callable[[CleanPair, int], list[Variant]],
     write: Writes,
     write_keys: WriteKeys,
     ledgers: Ledgers,
@@ -273,13 +278,19 @@ def _write_splits(
         write_keys(pair.src_key, pair.tgt_key)
         for _ in range(weight):
             write["train"](pair.src, pair.tgt)
-        joined = join(SentencePair(pair.src, pair.tgt), pair.key, weight)
-        variants = pair.variants if joined is None else [*pair.variants, joined]
-        for variant in variants:
+        for variant in vary(pair, weight):
             if tests.forbid(variant):
                 continue
             ledger.variants[variant.kind] += 1
             write["train"](variant.src, variant.tgt)
+
+
+def _variants(join: Joiner, switch: Switcher, pair: CleanPair, weight: int) -> list[Variant]:
+    """All variants of a pair: those that were made with it, and those that need other pairs."""
+    sides = SentencePair(pair.src, pair.tgt)
+    variants = [*pair.variants, *switch(sides, pair.key, weight)]
+    joined = join(sides, pair.key, weight)
+    return variants if joined is None else [*variants, joined]
 
 
 def _refuse_empty(sources: Sources, ledgers: dict[Split, Ledgers]) -> None:

@@ -13,7 +13,7 @@ from nmt.text.spans import PLACEHOLDERS
 PAIR = SentencePair(
     "I met Tom's wife in room 42 on setup.py.", "我在 42 号房间遇见了汤姆的妻子 setup.py。"
 )
-KINDS = [kind for kind in AugmentConfig.model_fields if kind != "joined"]
+KINDS = [kind for kind in AugmentConfig.model_fields if kind not in ("joined", "switched")]
 
 
 def only(kind: str, pair: SentencePair = PAIR, key: int = 5) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from nmt.corpus.prepare import is_current, prepare
 from nmt.errors import ConfigError, DataError
 from nmt.files import read_json
 from nmt.run_dir import SPLITS, RunDir
+from nmt.text.spans import SPAN_PLACEHOLDERS
 
 Pairs = list[tuple[str, str]]
 NO_SPLITS = {"dev_size": 0, "test_size": 0}
@@ -241,6 +242,18 @@ def test_a_weight_multiplies_the_shares_of_variants(tmp_path: Path) -> None:
         == len(splits["train"])
         == 800 + sum(once.values()) + sum(thrice.values())
     )
+
+
+def test_a_word_is_switched_whose_translation_another_corpus_has(tmp_path: Path) -> None:
+    folder = write_corpus(tmp_path / "in", "sentences", [("He lives in Boston.", "他住在波士顿。")])
+    write_corpus(folder, "words", [("boston", "波士顿")])  # after what it is used for
+    corpora = [aligned(folder, "sentences"), aligned(folder, "words")]
+    augment = {"masked": 0, "switched": 2}
+    report, splits = prepared(
+        tmp_path / "run", {"corpora": corpora}, dev_size=0, test_size=0, augment=augment
+    )
+    assert sum(src[12:13] in SPAN_PLACEHOLDERS for src, _ in splits["train"]) == 2
+    assert [corpus["variants"] for corpus in report["corpora"]] == [{"switched": 2}, {}]
 
 
 def counted_cats(numbers: Iterable[int]) -> Pairs:

@@ -1,0 +1,59 @@
+"""English with one of its words in Chinese, as people type names that have no English one: He works at 华为."""
+
+import re
+from random import Random
+
+from nmt.corpus.augment import Variant, turns
+from nmt.corpus.pairs import SentencePair
+from nmt.text.scripts import HAN
+from nmt.text.spans import find, mask_pair
+
+_ENGLISH_WORD = re.compile(r"(?<![\w'’-])[A-Za-z]{3,}(?![\w'’-])")
+_CHINESE_WORD = re.compile(f"[{HAN}]{{2,5}}")
+
+
+class Switcher:
+    """Makes this kind of variant, which needs a dictionary: the pairs of one word each that the corpora have.
+
+    The word is masked on both sides, as a Chinese word of the source is when it is translated.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._dictionary: dict[
+            str, set[str]
+        ] = {}  # in small letters, in memory: what one word may be in Chinese
+
+    def learn(self, pair: SentencePair) -> None:
+        """Enter a pair in the dictionary, if it has one word on each side."""
+        if (
+            self._share > 0
+            and _ENGLISH_WORD.fullmatch(pair.src)
+            and _CHINESE_WORD.fullmatch(pair.tgt)
+        ):
+            self._dictionary.setdefault(pair.src.lower(), set()).add(pair.tgt)
+
+    def __call__(self, pair: SentencePair, key: int, weight: int = 1) -> list[Variant]:
+        """The variants of a pair, each with another word in Chinese where the pair has several that can be."""
+        made: list[Variant] = []
+        for turn_key in turns(key, "switched", self._share * weight):
+            places = self._places(pair)
+            if places:
+                place, chinese = Random(turn_key).choice(places)
+                src = pair.src[: place.start()] + chinese + pair.src[place.end() :]
+                masked = mask_pair(src, pair.tgt, first=turn_key, chinese=True)
+                if masked is not None and chinese in masked.spans.values():
+                    made.append(Variant("switched", masked.src, masked.tgt))
+        return made
+
+    def _places(self, pair: SentencePair) -> list[tuple[re.Match[str], str]]:
+        """The words of the source whose translation stands once in the target, each with that translation."""
+        places: list[tuple[re.Match[str], str]] = []
+        if _ENGLISH_WORD.fullmatch(pair.src):  # nothing would be left to translate
+            return places
+        if find(pair.src):  # a word in code or in a link is not one of the sentence
+            return places
+        for word in _ENGLISH_WORD.finditer(pair.src):
+            found = self._dictionary.get(word[0].lower(), ())
+            places += [(word, chinese) for chinese in sorted(found) if pair.tgt.count(chinese) == 1]
+        return places
