@@ -20,40 +20,41 @@ class Switcher:
 
     def __init__(self, share: float) -> None:
         self._share = share
-        self._dictionary: dict[
-            str, set[str]
-        ] = {}  # in small letters, in memory: what one word may be in Chinese
+        self._dictionary: dict[str, set[str]] = {}  # in memory, the English in small letters
 
     def learn(self, pair: SentencePair) -> None:
         """Enter a pair in the dictionary, if it has one word on each side."""
-        if (
-            self._share > 0
-            and _ENGLISH_WORD.fullmatch(pair.src)
-            and _CHINESE_WORD.fullmatch(pair.tgt)
-        ):
+        if self._share == 0 or _CHINESE_WORD.fullmatch(pair.tgt) is None:
+            return
+        if _ENGLISH_WORD.fullmatch(pair.src) is not None:
             self._dictionary.setdefault(pair.src.lower(), set()).add(pair.tgt)
 
     def __call__(self, pair: SentencePair, key: int, weight: int = 1) -> list[Variant]:
-        """The variants of a pair, each with another word in Chinese where the pair has several that can be."""
-        made: list[Variant] = []
-        for turn_key in turns(key, "switched", self._share * weight):
-            places = self._places(pair)
-            if places:
-                place, chinese = Random(turn_key).choice(places)
-                src = pair.src[: place.start()] + chinese + pair.src[place.end() :]
-                masked = mask_pair(src, pair.tgt, first=turn_key, chinese=True)
-                if masked is not None and chinese in masked.spans.values():
-                    made.append(Variant("switched", masked.src, masked.tgt))
-        return made
+        """The variants of a pair; where several of its words can be in Chinese, chance chooses one of them."""
+        due = list(turns(key, "switched", self._share * weight))
+        places = self._places(pair) if due else []
+        if not places:
+            return []
+        made = (_switched(pair, *Random(turn).choice(places), first=turn) for turn in due)
+        return [variant for variant in made if variant is not None]
 
     def _places(self, pair: SentencePair) -> list[tuple[re.Match[str], str]]:
         """The words of the source whose translation stands once in the target, each with that translation."""
-        places: list[tuple[re.Match[str], str]] = []
         if _ENGLISH_WORD.fullmatch(pair.src):  # nothing would be left to translate
-            return places
+            return []
         if find(pair.src):  # a word in code or in a link is not one of the sentence
-            return places
+            return []
+        places: list[tuple[re.Match[str], str]] = []
         for word in _ENGLISH_WORD.finditer(pair.src):
             found = self._dictionary.get(word[0].lower(), ())
             places += [(word, chinese) for chinese in sorted(found) if pair.tgt.count(chinese) == 1]
         return places
+
+
+def _switched(pair: SentencePair, word: re.Match[str], chinese: str, first: int) -> Variant | None:
+    """A pair with one word in Chinese, masked; None if it has that Chinese word already."""
+    src = pair.src[: word.start()] + chinese + pair.src[word.end() :]
+    masked = mask_pair(src, pair.tgt, first=first, chinese=True)
+    if masked is None or chinese not in masked.spans.values():
+        return None
+    return Variant("switched", masked.src, masked.tgt)
