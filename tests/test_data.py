@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from nmt.config.schema import Config
 from nmt.corpus.lines import read_lines
+from nmt.corpus.prepare import prepare
+from nmt.run_dir import RunDir
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 README = (DATA / "README.md").read_text()
@@ -41,3 +44,28 @@ def test_the_files_are_line_aligned_and_as_long_as_the_readme_says(corpus: str) 
         counts = {len(list(lines(corpus, split, language))) for language in ("en", "zh")}
         assert stated
         assert counts == {int(stated[1].replace(",", ""))}
+
+
+PHRASES = sorted((DATA / "phrases").glob("*.tsv"))
+
+
+def test_all_phrases_are_fit_to_train_on_and_as_many_as_the_readme_says(tmp_path: Path) -> None:
+    corpora = [{"name": path.stem, "tsv": str(path)} for path in PHRASES]
+    settings = {"dev_size": 0, "test_size": 0, "augment": {"masked": 0}}
+    config = Config.model_validate({"data": {"corpora": corpora}, "prepare": settings})
+    report = prepare(config, RunDir(tmp_path))
+    _, _, section = README.partition("## phrases/")
+    for entry in report["corpora"]:
+        stated = re.search(rf"^\| `{entry['name']}\.tsv` \| ([\d,]+) \|", section, re.MULTILINE)
+        assert stated
+        assert int(stated[1].replace(",", "")) == entry["read"] == entry["kept"]
+        assert entry["mended"] == 0
+
+
+def test_no_phrase_is_a_sentence_that_is_read_to_judge_a_model() -> None:
+    """Those of docs/graded.md but for the short ones, which any phrase book has."""
+    graded, _, _ = (DATA.parent / "docs/graded.md").read_text().partition("## Short and odd")
+    judged = {letters(row.split(" | ")[0]) for row in graded.splitlines() if row.startswith("| ")}
+    phrases = {letters(line.split("\t")[0]) for path in PHRASES for line in read_lines(path)}
+    assert len(judged) > 200
+    assert judged & phrases == {"english"}  # the table's head
