@@ -69,7 +69,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
             "--device gpu: must be auto, cpu, mps, cuda or cuda:N",
         ),
         (["translate", "run_dir=runs/a"], 2, "run_dir= goes with --config"),
-        (["translat"], 2, "no such command 'translat'; did you mean 'translate'"),
+        (["translat"], 2, "no such command 'translat'; did you mean 'translate' or 'train'?"),
         (["train", "--confg", "x"], 2, "no such option --confg; did you mean --config?"),
         (["--foo"], 2, "no such option --foo; see nmt --help"),
         (

@@ -95,7 +95,7 @@ def test_an_installation_without_it_says_what_to_do(
 def test_it_has_no_test_sentences_of_its_own(elsewhere: Path) -> None:
     done = CliRunner().invoke(app, ["evaluate"])
     assert done.exit_code == 3
-    message = f"({NOTE}): has no test sentences; give some with --src and --ref"
+    message = f"({NOTE}) has no test sentences; give some with --src and --ref"
     assert message in done.stderr
 
 

@@ -61,7 +61,7 @@ By = Annotated[
     typer.Option(
         metavar="FILE",
         parser=options.path_of,
-        help="A label a line, such as its domain: scores for each.",
+        help="A label for each line, such as its domain; each label gets its scores.",
     ),
 ]
 Sentences = Annotated[

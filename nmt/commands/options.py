@@ -124,7 +124,7 @@ OutputFile = Annotated[
 ]
 OverwriteOutput = Annotated[
     bool,
-    typer.Option("--overwrite", help="Replace what stands where the output is to be."),
+    typer.Option("--overwrite", help="Replace the output if it exists."),
 ]
 InvalidBytes = Annotated[
     Literal["error", "replace"],
@@ -138,12 +138,12 @@ SegmentScores = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=FILE",
-        help="Scores that others gave each line, such as COMET's; a column a system; repeatable.",
+        help="Scores of each line from elsewhere, such as COMET's: one column for each system; repeatable.",
     ),
 ]
 LowerIsBetter = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Of these segment scores less is better; repeatable."),
+    typer.Option(metavar="NAME", help="Segment scores of which a lower one is better; repeatable."),
 ]
 NotedScores = Annotated[
     Path | None,

@@ -52,7 +52,7 @@ OutputFormat = Annotated[
     typer.Option(
         "--format",
         metavar="[text|jsonl]",
-        help="A number a line, or an object with the number of each token.",
+        help="One number per line, or a JSON object with the number of each token.",
     ),
 ]
 PerToken = Annotated[

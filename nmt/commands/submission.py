@@ -135,7 +135,7 @@ def from_model(
     references = files.references or [run.text("test", settings.tgt.language)]
     if files.src is None and not source.is_file():
         raise DataError(
-            f"{run.path}{run.note}: has no test sentences; give some with --src and --ref"
+            f"{run.path}{run.note} has no test sentences; give some with --src and --ref"
         )
     fix = "give other sentences with --src and --ref"
     sources = filled_lines(source, fix)

@@ -70,7 +70,9 @@ OutputDir = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Models at work with --ray; default: one a GPU, or CPU."),
+    typer.Option(
+        metavar="N", min=1, help="Models at work with --ray; default: one for each GPU or CPU."
+    ),
 ]
 
 _FILES = "a file is given as --input FILE, or as < FILE, and a pattern in quotes"

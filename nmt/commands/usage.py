@@ -78,7 +78,8 @@ def describe(error: Any) -> str:
     if message.startswith("got unexpected extra argument"):
         return f"command line: {_unexpected(message, context)}"
     if message.endswith("?"):
-        return f"command line: {message}"
+        choices = message.replace("', '", "' or '")
+        return f"command line: {choices}"
     return f"command line: {message}; see {_help(context)}"
 
 

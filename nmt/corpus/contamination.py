@@ -119,7 +119,7 @@ def contamination_line(report: dict[str, Any], setting: str) -> str | None:
     for name, corpora in found.items():
         of_corpora = ", ".join(f"{corpus} {count:,}" for corpus, count in corpora.items())
         sets.append(f"{name} ({of_corpora})")
-    stand = f"pairs of train stand in public test sets: {', '.join(sets)}"
+    stand = f"training pairs that are also in public test sets: {', '.join(sets)}"
     return f"{stand}; {_EFFECTS[setting].format(names=','.join(found))}"
 
 

@@ -99,7 +99,7 @@ class Reporter:
         epoch = progress.position.epoch
         tokens = sum(each.tokens for each in self._unreported)
         loss = sum(each.loss * each.tokens for each in self._unreported) / tokens
-        pace = tokens / (time.monotonic() - self._since)
+        seconds = time.monotonic() - self._since
         rate = learning_rate(train, self.config.model.d_model, update)
         norm = self._unreported[-1].gradient_norm
         if record:
@@ -108,15 +108,14 @@ class Reporter:
                 update,
                 epoch=epoch,
                 loss=loss,
-                tokens_per_second=pace,
+                tokens_per_second=tokens / seconds,
                 lr=rate,
                 gradient_norm=norm,
             )
         reached = f"update {update:,}/{train.updates:,}  epoch {epoch + 1}  loss {loss:.3f}"
-        left = time_left(train, progress)
-        self.log.progress(
-            f"{reached}  {pace:,.0f} tok/s  lr {rate:.2e}  |g| {norm:.2f}  ETA {left}"
-        )
+        pace = f"{tokens / seconds:,.0f} tok/s"
+        left = time_left(train, progress, seconds / len(self._unreported))
+        self.log.progress(f"{reached}  {pace}  lr {rate:.2e}  |g| {norm:.2f}  ETA {left}")
         self._last_word = time.monotonic()
 
     @contextmanager
@@ -127,9 +126,9 @@ class Reporter:
         self._since += time.monotonic() - start
 
 
-def time_left(train: TrainConfig, progress: Progress) -> str:
-    """The time left at the mean pace so far, but not beyond `max_minutes`, as h:mm:ss."""
-    seconds = progress.seconds / progress.update * (train.updates - progress.update)
+def time_left(train: TrainConfig, progress: Progress, seconds_per_update: float) -> str:
+    """The time left at a pace, but not beyond `max_minutes`, as h:mm:ss."""
+    seconds = seconds_per_update * (train.updates - progress.update)
     if train.max_minutes is not None:
         allowed = train.max_minutes * 60 - progress.seconds
         seconds = max(0.0, min(seconds, allowed))

@@ -213,7 +213,9 @@ def test_prepare_says_in_one_line_which_public_test_sets_stand_in_train(
     run = stages.claim(config, overwrite=False)
     stages.run_prepare(config, run, said.append)
     [line] = [line for line in said if "public" in line and "dropped:" not in line]
-    assert line.startswith("prepare: pairs of train stand in public test sets: wmt24 (train 1);")
+    assert line.startswith(
+        "prepare: training pairs that are also in public test sets: wmt24 (train 1);"
+    )
 
 
 def test_keys_that_nmt_did_not_write_are_not_replaced(world: tuple[Path, Path]) -> None:

@@ -6,12 +6,12 @@ import pytest
 from conftest import tiny_config
 from in_process import CPU
 
-from nmt.config.schema import Config
+from nmt.config.schema import Config, TrainConfig
 from nmt.run_dir import RunDir
 from nmt.train import reporting
 from nmt.train.log import Log
 from nmt.train.progress import Progress
-from nmt.train.reporting import Reporter, counted
+from nmt.train.reporting import Reporter, counted, time_left
 from nmt.train.update import Updated
 
 UPDATED = Updated(loss=1.0, gradient_norm=1.0, tokens=10, applied=True)
@@ -45,6 +45,13 @@ def test_a_long_silence_is_broken(config: Config, monkeypatch: pytest.MonkeyPatc
     words, records = reported(config, range(99, 103))
     assert words.count("update ") == 4
     assert records.count("\n") == 1, "of update 100: records do not depend on the clock"
+
+
+def test_the_time_left_follows_the_present_pace_and_ends_with_the_time_allowed() -> None:
+    """A machine that has become busy shows: the first 100 updates took a second each, these take a minute."""
+    progress = Progress(update=100, seconds=100)
+    assert time_left(TrainConfig(updates=200), progress, 60.0) == "1:40:00"
+    assert time_left(TrainConfig(updates=200, max_minutes=10), progress, 60.0) == "0:08:20"
 
 
 @pytest.mark.parametrize(
