@@ -24,7 +24,7 @@ MADE_FOR = {
     "pretrained-1": 1_300_000,
 }
 # reference.yaml explains settings; the others take the model of pretrained-1.yaml.
-WITHOUT_MODEL = {"reference", *(f"pretrained-{part}" for part in (2, 3, 4, 5, 7))}
+WITHOUT_MODEL = {"reference", *(f"pretrained-{part}" for part in (2, 3, 4, 5, 7, 8))}
 
 
 def parameters_of(name: str) -> int:
