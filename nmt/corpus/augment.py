@@ -22,7 +22,7 @@ from nmt.text.numbers import Number
 from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, SPAN_PLACEHOLDERS, Numbers, mask, mask_pair
 
 # Kinds that say something else than the pair they are made of: it may be a sentence of a test set.
-NEW_SENTENCES = frozenset({"renumbered", "joined"})
+NEW_SENTENCES = frozenset({"renumbered", "joined", "switched"})
 
 _KEY_RANGE = 2**60  # every key of a pair is below it
 

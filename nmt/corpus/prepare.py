@@ -40,6 +40,7 @@ from nmt.corpus.workers import MapChunks, map_chunks
 from nmt.errors import DataError, UserError
 from nmt.files import PART, read_json, write_json
 from nmt.run_dir import SPLITS, RunDir, Split
+from nmt.text.spans import without_placeholders
 
 Write = Callable[[str, str], None]  # appends a source and a target to a split
 WriteKeys = Callable[[int, int], None]  # appends the keys of a pair of train
@@ -195,10 +196,11 @@ class _Tests:
         return src_key in self.held_out or tgt_key in self.held_out
 
     def forbid(self, variant: Variant) -> bool:
-        """Whether a variant of a pair that may stay has become a sentence of a test set."""
+        """Whether a variant of a pair that may stay has become a sentence of a test set, but for its placeholders."""
         if variant.kind not in NEW_SENTENCES:
             return False
-        keys = side_key(variant.src), side_key(variant.tgt)
+        src, tgt = without_placeholders(variant.src), without_placeholders(variant.tgt)
+        keys = side_key(src), side_key(tgt)
         if self.hold_out(*keys):
             return True
         # Short ones too: a variant is easily spared, but any corpus has short sentences in common with a test set.

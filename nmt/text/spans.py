@@ -231,6 +231,11 @@ class MaskedPair(NamedTuple):
     spans: dict[str, str]
 
 
+def without_placeholders(text: str) -> str:
+    """A text without its placeholders."""
+    return re.sub(_PLACEHOLDER, "", text)
+
+
 def without_chinese(text: str) -> str:
     """A text without its Chinese words."""
     return _CHINESE_WORDS.sub("", text)

@@ -244,6 +244,17 @@ def test_a_weight_multiplies_the_shares_of_variants(tmp_path: Path) -> None:
     )
 
 
+def test_no_switched_variant_is_a_sentence_of_test_but_for_the_placeholder(tmp_path: Path) -> None:
+    train = [("It is very hot today.", "今天非常热。"), ("very", "非常")]
+    folder = write_corpus(tmp_path / "in", "c", train)
+    write_corpus(folder, "held", [("It is hot today.", "今天很热。")])
+    data = {"corpora": [aligned(folder, "c")], "test": aligned(folder, "held")}
+    augment = {"masked": 0, "switched": 2}
+    report, splits = prepared(tmp_path / "run", data, augment=augment, **NO_SPLITS)
+    assert splits["train"] == train
+    assert report["corpora"][0]["variants"] == {}
+
+
 def test_a_word_is_switched_whose_translation_another_corpus_has(tmp_path: Path) -> None:
     folder = write_corpus(tmp_path / "in", "sentences", [("He lives in Boston.", "他住在波士顿。")])
     write_corpus(folder, "words", [("boston", "波士顿")])  # after what it is used for
