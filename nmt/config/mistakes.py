@@ -19,25 +19,33 @@ _TOO_LARGE = 2**63  # for a number of the computer
 def describe_mistakes(
     error: ValidationError, schema: type[BaseModel], settings: PlacedSettings
 ) -> list[str]:
-    """Every mistake that a validation found, one a line."""
-    lines = [_describe(problem, schema, settings) for problem in error.errors()]
+    """Every mistake that a validation found, one a line: those of the file in the order of its lines."""
+    mistakes = [_describe(problem, schema, settings) for problem in error.errors()]
+    mistakes.sort(key=lambda mistake: _order(mistake[0]))
+    lines = [f"{place}: {message}" for place, message in mistakes]
     return list(dict.fromkeys(lines))  # two items of a list may have the same mistake
 
 
-def _describe(problem: Any, schema: type[BaseModel], settings: PlacedSettings) -> str:
-    """One mistake, `problem` being one of pydantic's error details."""
+def _order(place: str) -> tuple[bool, int]:
+    """Where the mistakes of a place come: by line, and those of the command line last."""
+    line = place.rpartition(":")[2]
+    return place == COMMAND_LINE, int(line) if line.isdigit() else 0
+
+
+def _describe(problem: Any, schema: type[BaseModel], settings: PlacedSettings) -> tuple[str, str]:
+    """The place of a mistake and what it is, `problem` being one of pydantic's error details."""
     keys: Keys = problem["loc"]
     if problem["type"] == "invalid_key":
         keys = (*keys[:-1], shown(problem["input"]))
     name = ".".join(map(str, keys))
     place = settings.place(keys)
     if problem["type"] in ("extra_forbidden", "invalid_key"):
-        return f"{place}: unknown key '{name}'{suggestion(keys, schema)}"
+        return place, f"unknown key '{name}'{suggestion(keys, schema)}"
     if problem["type"] == "value_error":
         message = str(problem["ctx"]["error"])
         about = f"{name}: " if name and not message.startswith(name) else ""
-        return f"{_place_of_named(message, settings) or place}: {about}{message}"
-    return f"{place}: {_wrong_value(keys, problem['input'], schema, settings)}"
+        return _place_of_named(message, settings) or place, f"{about}{message}"
+    return place, _wrong_value(keys, problem["input"], schema, settings)
 
 
 def _wrong_value(keys: Keys, value: Any, schema: type[BaseModel], settings: PlacedSettings) -> str:

@@ -1,9 +1,9 @@
-"""What makes a score doubtful: hypotheses that are segmented, blank, not Chinese, or the references themselves."""
+"""What makes a score doubtful: few lines, or hypotheses that are segmented, blank, not Chinese, or the references."""
 
 import re
 from collections.abc import Iterable, Iterator
 
-from nmt.errors import DataError
+from nmt.errors import DataError, counted
 from nmt.evaluate.metrics import Lines, References, check_counts, count_of_lines
 from nmt.text.scripts import HAN, HAS_HAN
 
@@ -12,6 +12,7 @@ _GAP = re.compile(f"[{HAN}](\\s*)(?=[{HAN}，。、；：？！])")
 
 # The share of a line's gaps from which on it is segmented; jieba's words put a space into more than half.
 _SPACED_GAPS = 0.25
+_FEW = 10  # lines, below which chance decides the score
 _NOTABLE = 0.1  # of all lines, above which a doubt is worth a warning
 _MOST = 0.5  # of all lines, above which segmentation is an error
 
@@ -23,6 +24,7 @@ def check_hypotheses(hypotheses: Lines, references: References) -> list[str]:
     """
     check_counts(hypotheses, references)
     found = [
+        _few(hypotheses),
         _segmented(hypotheses, references),
         _blank(hypotheses, references),
         _not_chinese(hypotheses, references),
@@ -87,6 +89,13 @@ def _not_chinese(hypotheses: Lines, references: References) -> str | None:
         f"{foreign} of {count_of_lines(expected_chinese)} of hypothesis have no Chinese character "
         "though their reference has; check that the hypothesis is the translation and not the source"
     )
+
+
+def _few(hypotheses: Lines) -> str | None:
+    if len(hypotheses) >= _FEW:
+        return None
+    lines = counted(len(hypotheses), "line")
+    return f"{lines} cannot tell how good a system is, whatever the interval; take hundreds"
 
 
 def _same_text(hypotheses: Lines, references: References) -> str | None:

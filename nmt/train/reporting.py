@@ -75,13 +75,22 @@ class Reporter:
         self._unreported.append(updated)
         self.log.advance()
         if progress.update % self.config.train.log_every == 0 or progress.update == 1:
-            self._report(progress, record=True)
-            self._unreported.clear()
-            self._since = time.monotonic()
+            self._record(progress)
         elif self._is_silent():
             self._report(progress, record=False)
         if not self._advised:
             self._advise(progress)
+
+    def end(self, progress: Progress) -> None:
+        """Report the updates since the last report, if there are any."""
+        if self._unreported:
+            self._record(progress)
+
+    def _record(self, progress: Progress) -> None:
+        """Report to machines and people, and begin anew."""
+        self._report(progress, record=True)
+        self._unreported.clear()
+        self._since = time.monotonic()
 
     def _is_silent(self) -> bool:
         now = time.monotonic()

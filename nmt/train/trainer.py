@@ -86,6 +86,7 @@ class Trainer:
                 if self.world.agree(self.signals.received != 0):
                     self._interrupt()
             self._checkpoint_the_end()
+            self.reporter.end(self.progress)
             if self.world.leads:
                 average(self.model, self.keeper, self.judge, self.progress)
         if self.progress.update == begun_at:

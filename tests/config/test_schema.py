@@ -19,6 +19,15 @@ def message(tmp_path: Path, text: str, *overrides: str) -> str:
     return str(error.value).replace(str(file), "base.yaml")
 
 
+def test_mistakes_come_in_the_order_of_their_lines_and_those_of_the_command_line_last(
+    tmp_path: Path,
+) -> None:
+    text = "train:\n  updates: many\nsearch:\n  n_best: 0\nmodel:\n  heads: 0\ntrian: {}\n"
+    lines = message(tmp_path, text, "data.path=3").splitlines()
+    places = [line.split(": ")[0] for line in lines]
+    assert places == ["base.yaml:2", "base.yaml:4", "base.yaml:6", "base.yaml:7", "command line"]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

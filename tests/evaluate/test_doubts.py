@@ -61,6 +61,13 @@ def test_a_doubtful_hypothesis_gives_one_warning(hypotheses: list[str], warning:
     assert warning in found
 
 
+def test_so_few_lines_that_chance_decides_are_doubted() -> None:
+    """sacrebleu's interval of a single sentence has no width."""
+    for lines, named in ((1, "1 line cannot"), (9, "9 lines cannot")):
+        [found] = check_hypotheses(HYPOTHESES[:lines], [REFERENCES[:lines]])
+        assert named in found
+
+
 def test_a_sound_hypothesis_gives_no_warning() -> None:
     assert check_hypotheses(HYPOTHESES, [REFERENCES]) == []
 

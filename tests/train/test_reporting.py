@@ -1,5 +1,6 @@
 """What training says of its course."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,13 +23,15 @@ def config(tmp_path: Path) -> Config:
     return tiny_config(tmp_path / "corpus", tmp_path / "run", "train.log_every=100")
 
 
-def reported(config: Config, updates: range) -> tuple[str, str]:
+def reported(config: Config, updates: range, at_its_end: bool = False) -> tuple[str, str]:
     """The words on these updates, and the records."""
     run = RunDir(Path(config.run_dir))
     log = Log(run, 1000, start=updates.start - 1)
     reporter = Reporter(config, log, Progress(update=updates.start - 1), CPU.device)
     for update in updates:
         reporter.updated(UPDATED, Progress(update=update, seconds=1.0))
+    if at_its_end:
+        reporter.end(Progress(update=updates[-1], seconds=1.0))
     records = run.metrics.read_text() if run.metrics.exists() else ""
     return run.log.read_text(), records
 
@@ -45,6 +48,14 @@ def test_a_long_silence_is_broken(config: Config, monkeypatch: pytest.MonkeyPatc
     words, records = reported(config, range(99, 103))
     assert words.count("update ") == 4
     assert records.count("\n") == 1, "of update 100: records do not depend on the clock"
+
+
+def test_the_last_updates_of_a_training_are_recorded_once(config: Config) -> None:
+    words, records = reported(config, range(99, 103), at_its_end=True)
+    assert [json.loads(line)["update"] for line in records.splitlines()] == [100, 102]
+    assert "update 102/" in words
+    _, records = reported(config, range(199, 201), at_its_end=True)
+    assert [json.loads(line)["update"] for line in records.splitlines()] == [100, 102, 200]
 
 
 def test_the_time_left_follows_the_present_pace_and_ends_with_the_time_allowed() -> None:
