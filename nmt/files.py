@@ -39,6 +39,7 @@ def replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=PART, dir=path.parent))
     new = work / path.name
+    old = work / "old"
     try:
         with _naming_the_full_disk(path):
             yield new
@@ -46,10 +47,12 @@ def replacing(path: Path) -> Iterator[Path]:
                 sync(inner)
             sync(new)
         if new.is_dir() and path.is_dir():  # a folder that is not empty cannot be replaced at once
-            path.replace(work / "old")
+            path.replace(old)
         new.replace(path)
         sync(path.parent)
     finally:
+        if old.exists() and not path.exists():  # a signal came between the two
+            old.replace(path)
         shutil.rmtree(work, ignore_errors=True)
 
 

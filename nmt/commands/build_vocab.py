@@ -23,7 +23,7 @@ def build_vocab(
     from nmt.run_dir import RunDir
 
     tell = print_nothing if quiet else say
-    settings = load_training_config(config, overrides)
+    settings = load_training_config(config, overrides, anew=overwrite)
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
         stages.claim(settings, overwrite, tell)

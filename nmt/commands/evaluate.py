@@ -159,7 +159,7 @@ def evaluate(
     settings, run = _settings(files, config, model, asked, history)
     history = _history(history, settings)
     metrics = _metrics(settings, gate, files)
-    submitted = submission.of(settings, run, files, computing, quiet)
+    submitted = submission.of(settings, run, files, computing, quiet, baseline_lines)
     results.refuse(files)  # a file may have appeared meanwhile
     results.write_translations(submitted)
     result = submitted.evaluate(baseline_lines, metrics)

@@ -32,7 +32,7 @@ def prepare(
 
     tell = print_nothing if quiet else say
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
-    settings = load_training_config(config, asked)
+    settings = load_training_config(config, asked, anew=overwrite)
     run = RunDir(Path(settings.run_dir))
     with locked(run.path, run.places()):
         stages.claim(settings, overwrite, tell)

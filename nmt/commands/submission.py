@@ -1,5 +1,6 @@
 """What `nmt evaluate` scores: translations from files, or a model's, with their references."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from nmt import __version__
 from nmt.commands.evaluation_files import EvaluationFiles
 from nmt.commands.known_sentences import doubt_about, lines_trained_on, public_name
 from nmt.commands.streams import filled_lines, is_watched, say, warn
-from nmt.errors import DataError, counted, print_nothing
+from nmt.errors import DataError, ModelError, counted, print_nothing
 from nmt.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -76,11 +77,12 @@ def of(
     files: EvaluationFiles,
     computing: "Computing",
     quiet: bool,
+    baseline: list[str] | None,
 ) -> Submission:
     """The translations of a run, or without one from files. Raises as those do."""
     if run is None:
         return from_files(files)
-    return from_model(settings, run, files, computing, quiet)
+    return from_model(settings, run, files, computing, quiet, baseline)
 
 
 def from_files(files: EvaluationFiles) -> Submission:
@@ -126,10 +128,11 @@ def from_model(
     files: EvaluationFiles,
     computing: "Computing",
     quiet: bool,
+    baseline: list[str] | None = None,
 ) -> Submission:
     """A trained model's translations of `files.src`, or of the run's test split; `say` is told which model it is.
 
-    Raises DataError for empty or unequal files.
+    Raises DataError for empty or unequal files, and for a `baseline` of another length, before anything is translated.
     """
     source = files.src or run.text("test", settings.src.language)
     references = files.references or [run.text("test", settings.tgt.language)]
@@ -142,6 +145,10 @@ def from_model(
     texts = [filled_lines(path, fix) for path in references]
     for path, lines in zip(references, texts, strict=True):
         _refuse_unequal(source, sources, path, lines)
+    if baseline is not None:
+        from nmt.evaluate.significance import check_baseline
+
+        check_baseline(baseline, sources)
     name = run.path.resolve().name
     asked = files.asked([name], len(sources))
     trained_on = lines_trained_on(settings, run, sources, texts[0])
@@ -152,13 +159,14 @@ def from_model(
 
     tell = print_nothing if quiet else say
     translator = open_translator(settings, run, computing, warn, tell)
+    about_checkpoint = _about_checkpoint(translator.checkpoint)
     hypotheses = []
     for window in shown(windows(sources), is_watched(quiet), total=len(sources)):
         hypotheses += [translation.text for translation in translator.translate(window)]
     about = {
         "nmt": __version__,
         "model": str(run.path),
-        **_about_checkpoint(translator.checkpoint),
+        **about_checkpoint,
         "engine": translator.engine.name,
         "search": settings.search.model_dump(mode="json"),
         "source": str(source),
@@ -171,10 +179,15 @@ def from_model(
 
 
 def _about_checkpoint(folder: Path | None) -> dict[str, Any]:
-    """What reports say of a checkpoint: its name, such as step-00012000, and the updates behind it."""
+    """What reports say of a checkpoint: its name, such as step-00012000, the updates behind it, and what it holds."""
     if folder is None:
         return {}
-    return {"checkpoint": folder.name, "step": int(folder.name.partition("-")[2])}
+    from nmt.checkpoint import weights_hash
+
+    about: dict[str, Any] = {"checkpoint": folder.name, "step": int(folder.name.partition("-")[2])}
+    with suppress(ModelError):  # a training in this run has deleted it meanwhile
+        about["weights"] = weights_hash(folder)
+    return about
 
 
 def _refuse_unequal(first: Path, lines: list[str], second: Path, others: list[str]) -> None:

@@ -42,7 +42,7 @@ def train(
 
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
     asked = options.with_options(asked, "train", {"device": device})
-    settings = load_training_config(config, asked)
+    settings = load_training_config(config, asked, anew=overwrite)
 
     # torch takes a second to load; a mistake in the settings is told before.
     from nmt.commands.trained_run import remember

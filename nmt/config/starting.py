@@ -25,13 +25,16 @@ _FREE: set[Keys] = {
 _OWN_VECTORS = {"src_vectors": None, "tgt_vectors": None, "freeze_vectors": False}
 
 
-def load_training_config(path: Path | None, overrides: list[str] | None = None) -> Config:
+def load_training_config(
+    path: Path | None, overrides: list[str] | None = None, anew: bool = False
+) -> Config:
     """As `load_config`; where `train.start_from` names a run, sides and model are as there.
 
-    Raises ConfigError for settings that contradict that run, ModelError if there is no such run.
+    `anew`: what was trained in the run folder before does not count, since it will be deleted. Raises ConfigError
+    for settings that contradict that run, ModelError if there is no such run.
     """
     settings = read_settings(path, overrides)
-    start = _start(settings)
+    start = _start(settings, anew)
     if start is None:
         return validated(settings)
     given = {keys: value for keys, value in _leaves(settings) if keys not in _FREE}
@@ -52,13 +55,13 @@ def _named(start: str) -> RunDir:
     return RunDir.at(Path(start).expanduser(), "named by train.start_from")
 
 
-def _start(settings: PlacedSettings) -> RunDir | None:
+def _start(settings: PlacedSettings, anew: bool) -> RunDir | None:
     """The run that decides: the training's own, once it has checkpoints, so that the other one may be gone."""
     train = settings.values.get("train")
     if not isinstance(train, dict) or not isinstance(train.get("start_from"), str):
         return None  # none, or a mistake that validation tells
     own = settings.values.get("run_dir", Config().run_dir)
-    if isinstance(own, str):
+    if isinstance(own, str) and not anew:
         run = RunDir(Path(own).expanduser())
         if run.steps() and run.config.is_file():
             return run

@@ -91,13 +91,13 @@ def fitting(lengths: Int32, max_length: int) -> Indices:
 def plan_epoch(lengths: Int32, batch_tokens: int, seed: int, epoch: int) -> list[Indices]:
     """Group the indices of all pairs of lengths [N, 2] into batches of like lengths, in random order.
 
-    A batch holds at most `batch_tokens` padded positions on its longer side, counted in `_rounded` widths; a longer
+    A batch holds at most `batch_tokens` padded positions on its longer side, counted in `rounded` widths; a longer
     pair is a batch by itself.
     """
     chance = np.random.default_rng([seed, epoch])
     shuffled = chance.permutation(len(lengths))  # [N]
     order = shuffled[_by_shape(lengths[shuffled])]  # [N]; equal pairs stay in random order
-    widths = _rounded(lengths[order].max(axis=1) + 1)  # [N], with EOS
+    widths = rounded(lengths[order].max(axis=1) + 1)  # [N], with EOS
     batches = _cut(order, widths, batch_tokens)
     return [batches[i] for i in chance.permutation(len(batches))]
 
@@ -131,7 +131,7 @@ def _cut(order: Indices, widths: Int32, batch_tokens: int) -> list[Indices]:
     return batches
 
 
-def _rounded(widths: Int32) -> Int32:
+def rounded(widths: Int32) -> Int32:
     """Round up to one of few widths, which are the closer the shorter they are."""
     steps = np.select([widths <= 16, widths <= 32, widths <= 64], [1, 2, 4], 8).astype(np.int32)
     return -(-widths // steps) * steps
@@ -168,7 +168,7 @@ def _unpadded(tgt_out: Tensor) -> tuple[Tensor, int]:
 
 def _padded_width(rows: Sequence[Row], widest: int) -> int:
     longest = max(map(len, rows)) + 1  # with EOS
-    return min(int(_rounded(np.array(longest))), widest)
+    return min(int(rounded(np.array(longest))), widest)
 
 
 def pad(rows: Sequence[Row], width: int = 0) -> Tensor:

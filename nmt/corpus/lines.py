@@ -55,6 +55,13 @@ def open_text(path: Path) -> IO[str]:
     return path.open("w", encoding="utf-8", newline="\n")
 
 
+def own_lines(path: Path) -> Iterator[str]:
+    """Give the lines that were written to `open_text`, without their ends, however long they are."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            yield line.removesuffix("\n")
+
+
 def bounded_lines(file: IO[bytes], path: Path, before: int = 0) -> Iterator[bytes]:
     """Give the lines of an open file with their ends, each as soon as it is there.
 

@@ -30,7 +30,7 @@ from nmt.corpus.ledger import (
     Ledger,
     ledger_line,
 )
-from nmt.corpus.lines import open_text, read_lines
+from nmt.corpus.lines import open_text, own_lines
 from nmt.corpus.pairs import SentencePair, writing_pairs
 from nmt.corpus.repeats import Repeats
 from nmt.corpus.sources import Source, Sources, changed, find_sources, fingerprint, stamps
@@ -83,7 +83,7 @@ def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> d
         lines = _clean(sources["train"], cleaner, clean, ledgers["train"])
         _stage(lines, staged, tests, draw, repeats, switch, ledgers["train"])
         drawn = draw.drawn(repeats.decide())
-        lines = read_lines(staged)
+        lines = own_lines(staged)
         if settings.deduplicate:
             lines = _without_repeats(lines, repeats, ledgers["train"])
         for held in drawn.values():

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -53,7 +54,17 @@ def find_sources(config: Config) -> Sources:
         sources = _find(config)
     for path in _files(sources):
         refuse_unreadable(path, DataError)
+        _refuse_unwritable_name(path)
     return sources
+
+
+def _refuse_unwritable_name(path: Path) -> None:
+    """Raise DataError for a name that reports, which are UTF-8, cannot hold."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(path).decode(errors="backslashreplace")
+        raise DataError(f"{shown}: its name is not UTF-8; rename the file") from None
 
 
 def _find(config: Config) -> Sources:

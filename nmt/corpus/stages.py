@@ -5,6 +5,7 @@ from typing import Any
 
 from nmt.config.load import dump, load_config
 from nmt.config.schema import STATEMENTS, Config
+from nmt.config.starting import start_run
 from nmt.corpus.contamination import contamination_line
 from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.ledger import ledger_line
@@ -66,6 +67,7 @@ def claim(config: Config, overwrite: bool, say: Say = print_nothing) -> RunDir:
     """
     run = RunDir(Path(config.run_dir))
     _refuse_unfit_folder(run)
+    _refuse_to_start_from_itself(config, run)
     text = dump_yaml(dump(config))
     refuse_foreign_places(run)
     refuse_foreign_config(run, text)
@@ -96,6 +98,14 @@ def _refuse_unfit_folder(run: RunDir) -> None:
     if folder in Path.cwd().resolve().parents or folder == Path("~").expanduser().resolve():
         fix = f"name a folder of its own, such as {run.path / 'runs' / 'mine'}"
         raise ConfigError(f"run_dir={run.path}: is no folder for a run alone; {fix}")
+
+
+def _refuse_to_start_from_itself(config: Config, run: RunDir) -> None:
+    """Raise ConfigError where a training would stand in the place of the run that it starts from."""
+    start = start_run(config)
+    if start is not None and start.path.resolve() == run.path.resolve():
+        message = f"train.start_from={config.train.start_from} is in run_dir={run.path}"
+        raise ConfigError(f"{message}; give another run_dir")
 
 
 def _refuse_missing_vectors(config: Config) -> None:

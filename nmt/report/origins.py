@@ -17,7 +17,8 @@ _CREATIVE_COMMONS = re.compile(
     \b (?: CC [ -] | creativecommons\.org/licenses/ )
     (?P<terms> BY (?: [ -] (?: NC | ND | SA ) )* )    # CC BY, CC-BY-SA, CC BY NC SA
     (?: [ /-] (?P<version> \d\.\d )                  # CC BY 4.0, …/licenses/by/4.0/
-        (?: [ /-] (?P<country> (?-i: [A-Z]{2} ) ) \b )? # CC BY 2.0 FR, but not "CC BY 4.0 or later"
+        # CC BY 2.0 FR, …/by/2.0/fr/; but not "CC BY 3.0 or later" or OR, and version 4.0 has no countries
+        (?: (?<! 4\.0 ) [ /-] (?P<country> (?-i: (?<= / ) [a-z]{2} | (?! OR ) [A-Z]{2} ) ) \b )?
     )?
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -51,16 +52,18 @@ class Ancestor:
 
 def corpora_of(config: Config, prepared: Record, origin: Record) -> list[CorpusFacts]:
     """The corpora to train on, with what `prepare` counted; of an exported run, those that its checkpoint names."""
-    stated = {corpus.name: corpus for corpus in config.data.corpora}
+    stated = config.data.corpora
     counted = entries(prepared, "corpora")
     if not counted:
         configured = [
-            CorpusFacts(c.name, c.licence, c.source, c.weight, None, None) for c in stated.values()
+            CorpusFacts(c.name, c.licence, c.source, c.weight, None, None) for c in stated
         ]
         return configured or [_named(each) for each in entries(origin, "corpora")]
+    # Names may repeat, but `prepare` counts the corpora in their order.
+    are_those = [each.name for each in stated] == [str(entry.get("name")) for entry in counted]
     found = []
-    for entry in counted:
-        corpus = stated.get(str(entry.get("name")))
+    for place, entry in enumerate(counted):
+        corpus = stated[place] if are_those else None
         numbers = counts({"": entry}, "")
         found.append(
             CorpusFacts(

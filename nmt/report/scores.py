@@ -1,10 +1,12 @@
 """Scores of a checkpoint: those that training measured on dev, and those that `nmt evaluate --history` noted."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.errors import DataError, Say, counted
+from nmt.checkpoint import weights_hash
+from nmt.errors import DataError, ModelError, Say, counted
 from nmt.report.run_files import Record, number, records, section, whole
 from nmt.run_dir import RunDir
 
@@ -37,16 +39,26 @@ def evaluated(run: RunDir, folder: Path, history: Path, warn: Say) -> list[Score
     """
     newest: dict[tuple[str, ...], dict[str, ScoreFacts]] = {}
     is_history = False
+    weights = None
+    with suppress(ModelError):  # told where the checkpoint itself is
+        weights = weights_hash(folder)
     for record in records(history, warn):
         scores = section(record, "scores")
         is_history = is_history or bool(scores) or "systems" in record
-        model = Path(str(record.get("model")))
-        if model.resolve() == run.path.resolve() and record.get("checkpoint") == folder.name:
+        if _is_of(record, run, folder, weights):
             kind = (*_references(record), _search(record))
             newest.setdefault(kind, {}).update({each.metric: each for each in _scores(record)})
     if not is_history and history.stat().st_size:
         raise DataError(f"{history}: has no scores; name a file that nmt evaluate --history wrote")
     return [score for scores in newest.values() for score in scores.values()]
+
+
+def _is_of(record: Record, run: RunDir, folder: Path, weights: str | None) -> bool:
+    """Whether an evaluation is of this checkpoint, and not of one of this name that was deleted since."""
+    is_there = Path(str(record.get("model"))).resolve() == run.path.resolve()
+    has_its_name = record.get("checkpoint") == folder.name
+    noted = record.get("weights")  # not in older histories
+    return is_there and has_its_name and (noted is None or noted == weights)
 
 
 def _scores(record: Record) -> Iterator[ScoreFacts]:

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import torch
 
 from nmt import checkpoint
 from nmt.config.schema import Config, TrainConfig
-from nmt.errors import counted
+from nmt.errors import ModelError, counted
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir
 from nmt.text.side import Side
@@ -149,7 +149,9 @@ def time_left(train: TrainConfig, progress: Progress, seconds_per_update: float)
 def summary(run: RunDir, progress: Progress) -> str:
     """How long a training took, and its best checkpoint with its scores."""
     best = checkpoint.best(run)
-    scores = checkpoint.read_meta(best).scores if best else {}
+    scores: dict[str, float] = {}
+    with suppress(ModelError):  # damaged meanwhile; who uses it is told
+        scores = checkpoint.read_meta(best).scores if best else {}
     minutes = progress.seconds / 60
     trained = f"trained {progress.update:,} updates in {minutes:.1f} minutes"
     return f"{trained}; best: {best}  {shown(scores)}"

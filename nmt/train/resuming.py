@@ -97,7 +97,10 @@ def _with_present_best(progress: Progress, run: RunDir, metric: str) -> tuple[Pr
     """
     marked = checkpoint.best(run)
     if marked is not None and marked.name.startswith("average"):
-        score = checkpoint.read_meta(marked).scores[metric]
+        try:
+            score = checkpoint.read_meta(marked).scores[metric]
+        except ModelError as error:
+            return progress, [f"{error}; until then it does not count as the best"]
         if is_better(score, progress.best_score, metric):
             progress = replace(progress, best=marked.name, best_score=score)
         return progress, []

@@ -92,7 +92,7 @@ class PlainLoop:
             label_smoothing=self.config.label_smoothing,
         )
         loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm or math.inf)
         self.optimizer.step()
         self.optimizer.zero_grad()
 

@@ -16,7 +16,7 @@ from nmt.config.schema import Config
 from nmt.corpus.batching import Position
 from nmt.corpus.lines import read_lines
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
-from nmt.errors import UserError
+from nmt.errors import ConfigError, UserError
 from nmt.evaluate.metrics import values
 from nmt.files import append_text
 from nmt.model.device import resolve_precision
@@ -67,7 +67,12 @@ def nmt_race(config: Config, checkpoints: int) -> None:
 
 
 def plain_race(config: Config, minutes: float, checkpoints: int) -> None:
-    """Train with a plain loop, on the same batches and with the same rates."""
+    """Train with a plain loop, on the same batches and with the same rates.
+
+    Raises ConfigError for updates of several batches, which the loop does not have.
+    """
+    if config.train.accumulate > 1:
+        raise ConfigError("the plain loop has one batch an update; set train.accumulate=1")
     run = prepared(config)
     src, tgt = (load_side(config, run, name) for name in SIDES)
     fingerprints = (src.fingerprint(), tgt.fingerprint())

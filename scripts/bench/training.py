@@ -25,7 +25,7 @@ from bench.results import (
     synchronize,
 )
 from nmt.config.schema import Config
-from nmt.corpus.batching import Position, batches_from, load_batch
+from nmt.corpus.batching import Position, batches_from, load_batch, rounded
 from nmt.corpus.store import ParallelCorpus
 from nmt.model.device import Precision, resolve_precision
 from nmt.model.initialise import initialise
@@ -128,7 +128,7 @@ def _of_size(
         systems[precision] = _ours(course, precision)
     rates = in_turns(systems, rounds, course.device)
     share = median(rates[best]) * _flops_a_token(course) / matrix_rates[best]
-    padding = _padding(course.corpus().lengths, course.batches)
+    padding = _padding(course.corpus().lengths, course.batches, course.config.model.max_length)
     memory: float = in_own_process(_peak, course, best)
     return [
         *_token_rates(name, rates),
@@ -228,14 +228,15 @@ def flops(config: Config, vocabulary: int, lengths: npt.NDArray[np.int32]) -> fl
     return float(6 * products.sum())
 
 
-def _padding(lengths: npt.NDArray[np.int32], batches: list[Indices]) -> float:
+def _padding(lengths: npt.NDArray[np.int32], batches: list[Indices], widest: int) -> float:
     """The share of a batch's positions, on both sides, that hold no token."""
     tokens = 0
     positions = 0
     for indices in batches:
         with_eos = lengths[indices] + 1
         tokens += int(with_eos.sum())
-        positions += len(indices) * int(with_eos.max(axis=0).sum())
+        widths = np.minimum(rounded(with_eos.max(axis=0)), widest)
+        positions += len(indices) * int(widths.sum())
     return 1 - tokens / positions
 
 

@@ -91,6 +91,18 @@ def test_the_gate_holds_or_exits_4(tmp_path: Path) -> None:
     assert invoke(*common, short).exit_code == 3
 
 
+def test_a_baseline_of_another_length_is_refused_before_anything_is_translated(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "short.zh").write_text("我。\n")
+    output = tmp_path / "out.zh"
+    done = invoke("evaluate", "-m", RUN, "--baseline", tmp_path / "short.zh", "-o", output)
+    assert done.exit_code == 3
+    assert "1 line of baseline but" in done.stderr
+    assert "nmt: model" not in done.stderr
+    assert not output.exists()
+
+
 RUN = Path(__file__).parents[1] / "compatibility" / "0.1.0" / "run"
 
 

@@ -90,6 +90,9 @@ def test_every_mistake_is_shown_at_once(tmp_path: Path) -> None:
         ("- a\n- b\n", "base.yaml:1: a configuration is made of"),
         ("train: [1\n", "not valid YAML"),
         ("train: !!python/object/apply:os.mkdir [executed]\n", "not valid YAML"),
+        ("train: {tensorboard: !!bool maybe}\n", "not valid YAML"),
+        ("run_dir: !!timestamp today\n", "not valid YAML"),
+        ("!!set {a, b}\n", "base.yaml:1: a configuration is made of"),
         ("a: &a [*a]\n", "nested too deeply, or without end"),
     ],
 )
@@ -117,6 +120,7 @@ def test_a_missing_file_and_bytes_that_are_not_utf8_are_named(tmp_path: Path) ->
         ("train.updates.more=3", 'command line: train.updates={"more": 3}'),
         ("trian.updates=3", "command line: unknown key 'trian'"),
         ("train.updates=[", "not a YAML value"),
+        ("train.tensorboard=!!bool maybe", "not a YAML value"),
         ("search.n_best=9", "command line: search.n_best=9 is more than"),
         (
             "train.updtes=3",

@@ -207,6 +207,22 @@ def test_rules_and_deduplication_can_be_switched_off(tmp_path: Path) -> None:
     assert Counter(splits["train"] + drawn + again) == Counter(pairs)
 
 
+def test_a_pair_may_be_longer_than_a_line_of_a_corpus(tmp_path: Path) -> None:
+    """Staged, a pair is one line with both its sides, and the target before it was repaired."""
+    pairs = [("word " * 300_000, "词" * 500_000)]
+    folder = write_corpus(tmp_path / "in", "train", pairs)
+    off = {"filters": False, "deduplicate": False}
+    _, splits = prepared(tmp_path / "run", {"path": str(folder)}, **off, **NO_SPLITS)
+    assert [len(side) for side in splits["train"][0]] == [1_499_999, 500_000]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux")
+def test_a_file_whose_name_is_not_utf8_is_refused_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xd3\xef.tsv")).write_text("One.\t一。\n")
+    with pytest.raises(DataError, match=r"\\xd3\\xef.tsv: its name is not UTF-8; rename the file"):
+        prepared(tmp_path / "run", {"corpora": [{"tsv": f"{tmp_path}/*.tsv"}]})
+
+
 def test_a_weight_repeats_a_corpus_in_train(tmp_path: Path) -> None:
     folder = write_corpus(tmp_path / "in", "one", sentences(30))
     write_corpus(folder, "two", sentences(40, 20))

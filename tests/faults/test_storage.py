@@ -21,7 +21,7 @@ from nmt.cli import app
 from nmt.config.load import load_config
 from nmt.errors import ModelError, UserError
 from nmt.files import append_text
-from nmt.run_dir import RunDir
+from nmt.run_dir import META, RunDir
 from nmt.translate.load import load_translator
 
 SHORT = ("train.updates=10",)
@@ -212,6 +212,19 @@ def test_a_best_checkpoint_that_vanished_is_named_and_the_best_from_now_on_takes
     assert done.exit_code == 0, done.output
     assert f"{best}: the best checkpoint has vanished" in done.stderr
     assert checkpoint.best(run) == run.checkpoints / "step-00000030"
+
+
+def test_a_best_average_that_is_damaged_is_named_and_training_goes_on(
+    corpus: Path, tmp_path: Path
+) -> None:
+    run = train(tiny_config(corpus, tmp_path / "run", "train.average=2"))
+    average = next(run.checkpoints.glob("average-*"))
+    checkpoint.mark_best(run, average)
+    spoil(average / META, "truncate")
+    done = nmt_train(*settings(corpus, run.path, "train.average=0", "train.updates=30"))
+    assert done.exit_code == 0, done.output
+    assert f"{average / META}: missing or damaged" in done.stderr
+    assert "does not count as the best" in done.stderr
 
 
 def test_a_damaged_checkpoint_in_the_middle_is_named_and_keeps_nothing_from_its_end(

@@ -108,6 +108,17 @@ def test_a_run_that_is_only_prepared_has_no_training(corpus: Path, tmp_path: Pat
     assert "none yet" in invoke("info", tmp_path / "run").stdout
 
 
+def test_corpora_of_one_name_have_their_own_licences(corpus: Path, tmp_path: Path) -> None:
+    files = f"src: {corpus}/train.en, tgt: {corpus}/train.zh"
+    corpora = f"data.corpora=[{{{files}}}, {{{files}, licence: CC0-1.0}}]"
+    config = licensed(corpus, tmp_path / "run", corpora)
+    claim(config, overwrite=False)
+    for _ in ("before it is prepared", "after"):
+        licences = [each["licence"] for each in info(tmp_path / "run")["corpora"]]
+        assert licences == [None, "CC0-1.0"]
+        ready(config)
+
+
 def test_a_licence_may_be_stated_later_and_nothing_becomes_stale(corpus: Path, run: RunDir) -> None:
     other = [f"data.corpora=[{CORPUS.format(corpus).replace('CC BY-SA 4.0', 'CC0-1.0')}]"]
     config = licensed(corpus, run.path, *other)
@@ -238,6 +249,18 @@ def test_scores_of_evaluate_are_read_from_its_history(run: RunDir, tmp_path: Pat
     assert {s["metric"]: (s["value"], s["low"], s["signature"]) for s in scores} == {
         name: (score["value"], score["low"], score["signature"]) for name, score in noted.items()
     }
+
+
+def test_scores_of_a_deleted_checkpoint_of_the_same_name_are_not_those_of_the_new_one(
+    run: RunDir, tmp_path: Path
+) -> None:
+    history = tmp_path / "scores.jsonl"
+    assert invoke("evaluate", "-m", run.path, "--quiet", "--history", history).exit_code == 0
+    assert len(info(run.path, "--history", history)["scores"]) > 2
+    record = json.loads(history.read_text())
+    assert record["weights"] == checkpoint.weights_hash(checkpoint.best(run) or Path())
+    history.write_text(json.dumps({**record, "weights": "0" * 64}) + "\n")
+    assert {s["of"] for s in info(run.path, "--history", history)["scores"]} == {"dev"}
 
 
 # --- the model card ---
@@ -413,6 +436,21 @@ def test_a_licence_of_the_weights_is_the_card_s(run: RunDir, tmp_path: Path) -> 
         (
             "https://creativecommons.org/licenses/by/3.0/",
             "https://creativecommons.org/licenses/by/3.0/",
+            ["name its authors"],
+        ),
+        (
+            "https://creativecommons.org/licenses/by/2.0/fr/deed.fr",
+            "https://creativecommons.org/licenses/by/2.0/fr/",
+            ["name its authors"],
+        ),
+        (
+            "CC BY 3.0 OR MIT",
+            "https://creativecommons.org/licenses/by/3.0/",
+            ["name its authors"],
+        ),
+        (
+            "CC-BY-4.0 AB",  # 4.0 has no versions of countries
+            "https://creativecommons.org/licenses/by/4.0/",
             ["name its authors"],
         ),
         ("CC BY", None, ["name its authors"]),

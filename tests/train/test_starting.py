@@ -268,6 +268,31 @@ def test_a_run_that_is_not_there_is_one_line(tmp_path: Path, corpus: Path) -> No
     assert not (tmp_path / "run").exists()
 
 
+def test_a_training_does_not_delete_the_run_that_it_starts_from(
+    base: RunDir, news: Path, tmp_path: Path
+) -> None:
+    copy = RunDir(Path(shutil.copytree(base.path, tmp_path / "copy")))
+    kept = copy.steps_and_averages()
+    for start in (copy.path, copy.steps()[0]):
+        asked = [f"data.path={news}", f"run_dir={copy.path}", f"train.start_from={start}"]
+        for more in ([], ["--overwrite"]):
+            done = run_nmt("train", *asked, *COURSE, *more, cwd=tmp_path)
+            assert done.returncode == 2
+            assert b"is in run_dir=" in done.stderr
+            assert done.stderr.endswith(b"; give another run_dir\n")
+    assert copy.steps_and_averages() == kept
+
+
+def test_what_is_overwritten_decides_nothing(
+    base: RunDir, news: Path, trained: RunDir, tmp_path: Path
+) -> None:
+    """The new training has the model of the run that it starts from, not of the one that it deletes."""
+    old = Path(shutil.copytree(trained.path, tmp_path / "old"))
+    asked = [f"data.path={news}", f"run_dir={old}", f"train.start_from={base.path}"]
+    assert load_training_config(None, asked).model.bias == "all"
+    assert load_training_config(None, asked, anew=True).model.bias == "feed_forward"
+
+
 def test_the_example_of_the_documentation_trains(trained: RunDir, tmp_path: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "models.md"
     _, _, section = page.read_text(encoding="utf-8").partition("\n## Train on\n")
