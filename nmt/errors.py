@@ -39,6 +39,10 @@ class ConfigError(UserError):
         self.lines = list(lines)
 
 
+class EngineError(ConfigError):
+    """An engine that was asked for, or chosen, cannot be used on this machine."""
+
+
 class DataError(UserError):
     """A corpus, a vocabulary or an input line cannot be used as it is."""
 

@@ -126,15 +126,23 @@ def _expanded(pattern: Path) -> list[Path]:
         raise DataError(f"{pattern}: is a folder; name the files in it, such as '{pattern}/*'")
     if has_magic(str(pattern)) and not pattern.is_file():
         # A link to nowhere is among them, and is told of when it is read.
-        found = sorted(path for path in map(Path, glob(str(pattern))) if not path.is_dir())  # noqa: PTH207
+        matches = map(Path, glob(str(pattern), recursive=True))  # noqa: PTH207
+        found = sorted(path for path in matches if not path.is_dir())
         if not found:
             here = f"relative paths start at {Path.cwd()}"
             raise DataError(f"{pattern}: no file has such a name ({here})")
+        for path in found:
+            if path.exists():
+                _refuse_pipe(path)
         return found
     refuse_unreadable(pattern)
-    if not pattern.is_file():
-        raise DataError(f"{pattern}: is a pipe or a device; leave out --output-dir")
+    _refuse_pipe(pattern)
     return [pattern]
+
+
+def _refuse_pipe(path: Path) -> None:
+    if not path.is_file():
+        raise DataError(f"{path}: is a pipe or a device; leave out --output-dir")
 
 
 def _refuse_unfit_folder(folder: Path) -> None:

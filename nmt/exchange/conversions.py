@@ -10,13 +10,13 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from nmt import checkpoint
 from nmt.config.schema import Config
-from nmt.errors import ModelError, Say, print_nothing
+from nmt.errors import EngineError, ModelError, Say, print_nothing
 from nmt.exchange.tokens import unique_tokens
 from nmt.files import remove, replacing
 from nmt.run_dir import RunDir
@@ -73,8 +73,14 @@ def _made(
 def _one_at_a_time() -> Iterator[None]:
     """Wait until no other process converts. The system frees the lock of a process that dies."""
     root = _root()
-    root.mkdir(parents=True, exist_ok=True)
-    with (root / ".lock").open("a") as lock:
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = (root / ".lock").open("a")
+    except OSError as error:
+        fix = "name a folder for it as $XDG_CACHE_HOME, or take --engine torch"
+        problem = f"the model cannot be converted for CTranslate2 there ({error.strerror})"
+        raise EngineError(f"{root}: {problem}; {fix}") from None
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -91,7 +97,8 @@ def _cached(
         return None  # whoever loads the checkpoint says what is wrong with it
     if not folder.is_dir():
         return None
-    os.utime(folder)  # it is used
+    with suppress(OSError):  # a cache that came with a read-only system
+        os.utime(folder)  # it is used
     return Conversion(chosen, folder)
 
 
@@ -110,14 +117,21 @@ def _place(chosen: Path, config: Config, src: Side, tgt: Side, numbers: Numbers)
 
 
 def _root() -> Path:
-    """The folder of all conversions; without a home, one for each user among the temporary files."""
+    """The folder of all conversions; without a home, one for each user among the temporary files.
+
+    Raises EngineError if that one is somebody else's, who could put any model there.
+    """
     cache = os.environ.get("XDG_CACHE_HOME")
     if cache:
         return Path(cache) / "nmt" / "ctranslate2"
     try:
         return Path.home() / ".cache" / "nmt" / "ctranslate2"
     except RuntimeError:
-        return Path(tempfile.gettempdir()) / f"nmt-{os.getuid()}" / "ctranslate2"
+        own = Path(tempfile.gettempdir()) / f"nmt-{os.getuid()}"
+    if own.exists() and own.stat().st_uid != os.getuid():
+        fix = "name another folder as $XDG_CACHE_HOME, or take --engine torch"
+        raise EngineError(f"{own}: belongs to another user; {fix}")
+    return own / "ctranslate2"
 
 
 def _prune(root: Path) -> None:

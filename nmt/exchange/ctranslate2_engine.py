@@ -4,12 +4,13 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from nmt.config.schema import SearchConfig
-from nmt.errors import ConfigError, ModelError, UserError
+from nmt.errors import ConfigError, EngineError, ModelError, UserError
 from nmt.exchange.tokens import read_tokens
 from nmt.text.side import Side
 from nmt.translate.batches import batches_of, longest_target
@@ -19,15 +20,18 @@ _FIX = "run pip install 'nmt[ctranslate2]', or take --engine torch"
 
 
 def load_ctranslate2() -> ModuleType:
-    """The library. It would import torch, which takes seconds and is not needed to translate. Raises ConfigError."""
+    """The library. It would import torch, which takes seconds and is not needed to translate. Raises EngineError."""
     is_loaded = "torch" in sys.modules
     if not is_loaded:
         # Its import fails then, which the library expects.
         sys.modules["torch"] = None  # type: ignore[assignment]
     try:
         import ctranslate2
-    except ImportError:
-        raise ConfigError(f"CTranslate2 is not installed; {_FIX}") from None
+    except ModuleNotFoundError:
+        raise EngineError(f"CTranslate2 is not installed; {_FIX}") from None
+    except ImportError as error:
+        problem = f"CTranslate2 is installed, but cannot be loaded ({error})"
+        raise EngineError(f"{problem}; take --engine torch") from None
     finally:
         if not is_loaded:
             del sys.modules["torch"]
@@ -136,11 +140,8 @@ class CTranslate2Engine:
 
     def _n_best(self, future: Any, source: list[int], search: SearchConfig) -> NBest:
         """What CTranslate2 finds, scored and ranked as our own search does it."""
-        try:
+        with _telling_what_fails():
             result = future.result()
-        except RuntimeError as error:
-            fix = "take --engine torch, or a lower --batch-tokens"
-            raise UserError(f"CTranslate2 cannot translate this ({error}); {fix}") from None
         limit = self._limit(source, search)
         found = []
         for names, theirs in zip(result.hypotheses, result.scores, strict=True):
@@ -169,21 +170,34 @@ class CTranslate2Engine:
             if wanted and not any(self._written(each.ids) == wanted for each in found[i]):
                 room = self._limit(source, search)
                 prefixes[i] = self._prefix(found[i][0].ids, wanted, room)
-        if not prefixes:
-            return
-        texts = [[self._src_names[token] for token in sources[i]] for i in prefixes]
+        places = list(prefixes)
+        lengths = [len(sources[i]) for i in places]
+        for batch in batches_of(lengths, search.batch_tokens, self.threads):
+            chosen = [places[k] for k in batch]
+            texts = [[self._src_names[token] for token in sources[i]] for i in chosen]
+            starts = [self._names(prefixes[i]) for i in chosen]
+            limit = self._limit(sources[chosen[0]], search)  # of the longest
+            with _telling_what_fails():
+                found_for_them = self._continue(texts, starts, limit, search)
+            for i, hypothesis in zip(chosen, found_for_them, strict=True):
+                found[i].append(hypothesis)
+
+    def _continue(
+        self, texts: list[list[str]], starts: list[list[str]], limit: int, search: SearchConfig
+    ) -> list[Hypothesis]:
+        """The best translation of each text that begins so: at most `limit` tokens, and no further placeholder."""
         results = self._translator.translate_batch(
             texts,
-            target_prefix=[self._names(prefix) for prefix in prefixes.values()],
+            target_prefix=starts,
             beam_size=search.beams,
             suppress_sequences=[[name] for name in self._names(self._tgt_placeholders)],
             max_input_length=0,
-            max_decoding_length=max(self._limit(sources[i], search) for i in prefixes),
+            max_decoding_length=limit,
         )
         targets = [result.hypotheses[0] for result in results]
         scores = self._translator.score_batch(texts, targets, max_input_length=0)
-        for i, names, score in zip(prefixes, targets, scores, strict=True):
-            found[i].append(self._hypothesis(names, sum(score.log_probs), search))
+        both = zip(targets, scores, strict=True)
+        return [self._hypothesis(names, sum(score.log_probs), search) for names, score in both]
 
     def _wanted(self, source: list[int]) -> list[int]:
         """The placeholders that a translation of this source must have, in order of their ids."""
@@ -202,6 +216,16 @@ class CTranslate2Engine:
             once.pop()
         kept = once[: max(0, room - len(wanted))]
         return kept + [i for i in wanted if i not in kept]
+
+
+@contextmanager
+def _telling_what_fails() -> Iterator[None]:
+    """Make an error of the library one line."""
+    try:
+        yield
+    except RuntimeError as error:
+        fix = "take --engine torch, or a lower --batch-tokens"
+        raise UserError(f"CTranslate2 cannot translate this ({error}); {fix}") from None
 
 
 def _is_punctuation(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nmt.config.schema import Config
 from nmt.cpu import has_amx
-from nmt.errors import ConfigError, Say
+from nmt.errors import ConfigError, EngineError, Say
 from nmt.run_dir import RunDir
 
 if TYPE_CHECKING:
@@ -34,11 +34,17 @@ def open_translator(
 ) -> "Translator":
     """The translator of a run; `say` is told what computes, and where.
 
-    Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it.
+    Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it. Where the
+    user leaves the choice to nmt and CTranslate2 cannot be used, `warn` is told, and torch translates.
     """
     engine = _best_engine(config, asked) if asked.engine == "auto" else asked.engine
     if engine == "ctranslate2":
-        return _on_ctranslate2(config, run, asked, warn, say)
+        try:
+            return _on_ctranslate2(config, run, asked, warn, say)
+        except EngineError as error:
+            if asked.engine != "auto":
+                raise
+            warn(f"{error}; torch translates now")
     if asked.precision == "int8":
         raise ConfigError("--precision int8 needs --engine ctranslate2")
     from nmt.translate.load import load_translator

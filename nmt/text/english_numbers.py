@@ -1,5 +1,6 @@
 """The numbers that a line of English states."""
 
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -209,7 +210,8 @@ def english(text: str) -> list[Number]:
     """The numbers of a line of English: digits in order, then words."""
     numbers: list[Number] = []
     words: list[re.Match[str]] = []
-    for match in _ENGLISH.finditer(text.translate(FOLD)):
+    folded = html.unescape(text).translate(FOLD)  # the 39 of &#39; is no number
+    for match in _ENGLISH.finditer(folded):
         if match["word"]:
             words.append(match)
             continue
@@ -220,7 +222,7 @@ def english(text: str) -> list[Number]:
             found = [_in_name(name[0], number) for number in found]
         numbers += found
     numbers += _in_words(words)
-    numbers += _and_a_half(text)
+    numbers += _and_a_half(folded)
     return numbers
 
 

@@ -7,7 +7,9 @@ area that every tokenizer makes a token of its own, and comes back in its place.
 import re
 from collections import Counter, deque
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
+from html.entities import name2codepoint
 from typing import Literal, NamedTuple
 
 from nmt.text.english_numbers import english
@@ -35,11 +37,12 @@ _CODE = r"""(?a:
     )
     (?! ` | (?!s\b)\w )
 )"""
-_MARKUP = r"""
+_ENTITY_NAMES = "|".join(sorted(name2codepoint, key=len, reverse=True))  # not R&D;
+_MARKUP = rf"""
     </? [A-Za-z] [^<>]* >                                       # <b class="x">, </b>
-  | <!-- .{0,999}? -->
-  | <% .{0,999}? %>                                             # <%= name %>
-  | & (?: \#\d{1,9} | \#x[\da-fA-F]{1,9} | \w{1,32} ) ;          # &#39; &#x27; &nbsp;
+  | <!-- .{{0,999}}? -->
+  | <% .{{0,999}}? %>                                             # <%= name %>
+  | & (?: \#\d{{1,9}} | \#x[\da-fA-F]{{1,9}} | {_ENTITY_NAMES} ) ; # &#39; &#x27; &nbsp;
 """
 _FORMAT = r"""
     \{{2,3} [^{}]{1,99} \}{2,3}                                 # {{count}}, {{ user.name }}
@@ -53,7 +56,7 @@ _FORMAT = r"""
 """
 _URL = rf"""
     (?: (?<![A-Za-z]) [A-Za-z][A-Za-z\d+.-]{{0,30}} ://          # https://a.org/b
-      | (?i:www)\.                                              # www.a.org
+      | (?<![A-Za-z\d]) (?i:www)\. (?=[A-Za-z\d])              # www.a.org, not Awww...
       | mailto:                                                 # mailto:a@b.org
     )
     (?: [^\s<>"(){CHINESE}] | \( [^\s<>"(){CHINESE}]{{0,99}} \) )+
@@ -152,16 +155,21 @@ NUMBER_STARTS = r"(?<![\w.,:/+#-])"
 NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
 _NO_SCALE = "(?! [百千万亿] )"  # not 3000 of 3000万
 _NUMBER = rf"(?a: {NUMBER_STARTS} \d+ (?: [.,:]\d+ )* {NUMBER_ENDS} {_NO_SCALE} )"
-_SCALED_NUMBER = rf"""(?a:                      # 600 million, 10-million
-    {NUMBER_STARTS}
-    (?: \d{{1,3}} (?: ,\d{{3}} ){{1,4}} | \d{{1,9}} ) (?: \.\d{{1,9}} )?
-    [ \xa0-] (?i: (?: hundred | thousand | million | billion | trillion ) s? ) \b
-)"""
 _YEAR = r"(?: 1[89] | 20 ) \d\d (?! \d | [.,]\d )"
+_SCALABLE = r"(?: \d{1,3} (?: ,\d{3} ){1,4} | \d{1,9} ) (?: \.\d{1,9} )?"
+_SCALED_NUMBER = rf"""(?a:                      # 600 million, 10-million, 3 hundred thousand
+    {NUMBER_STARTS}
+    (?: (?! {_YEAR} ) {_SCALABLE} (?: [ ] (?: to | or ) [ ] | [-–] ) [$£€]?     # 10 to 20 million
+      | (?: (?<= etween[ ] ) | (?<= etween[ ][$£€] ) ) {_SCALABLE} [ ] and [ ] [$£€]?
+    )?
+    {_SCALABLE}
+    (?: [ \xa0-] (?i: (?: hundred | thousand | million | billion | trillion ) s? ) \b )+
+)"""
 _FIGURE = rf"""(?a:                             # 42, 3.5, 10 of 10th, but not 1984, 10:30
     {NUMBER_STARTS} (?! {_YEAR} )
     (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS} {_NO_SCALE}
 )"""
+_CHINESE_JOINTS = {" to ": "到", " or ": "或", " and ": "和"}
 _CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
 
 _CHINESE_WORDS = re.compile(f"《 [{HAN}]+ 》 | [{HAN}]+", re.VERBOSE)  # 《红楼梦》, 北京
@@ -377,10 +385,15 @@ def _may_have_spans(text: str, numbers: Numbers) -> bool:
 
 
 def _in_chinese(span: str) -> str:
-    """600 million as 6亿; other spans as they are."""
+    """600 million as 6亿, 10 to 20 million as 1000万到2000万; other spans as they are."""
     if _WHOLE_SCALED_NUMBER.match(span) is None:
         return span
-    value = english(span)[0].values[0]
+    joint = next((chinese for word, chinese in _CHINESE_JOINTS.items() if word in span), "到")
+    return joint.join(_scaled(number.values[0]) for number in english(span) if number.digits)
+
+
+def _scaled(value: Decimal) -> str:
+    """600,000,000 as 6亿."""
     for scale, zeros in _CHINESE_SCALES.items():
         if value >= 10**zeros:
             return f"{value.scaleb(-zeros).normalize():f}{scale}"

@@ -49,6 +49,7 @@ _BEFORE_COUNT = re.compile(
     """,
     re.VERBOSE,
 )
+_NEAR = 40  # characters in which either of them has room
 # A Latin name or word in a list, but neither a variable nor what belongs to the name before it.
 _NAME = r"""(?a:
     (?! (?: Jr | Sr | Inc | Ltd | Co | Corp | LLC ) \b )
@@ -184,10 +185,14 @@ def _full_width_list(match: re.Match[str]) -> str:
 
 def _full_stop(match: re.Match[str]) -> str:
     """A full stop after a Latin word or a number, unless it belongs to that: `Dr. 王`, `1. 你好`, `图 1. 结构`."""
-    before = match.string[: match.start()]
-    if _ABBREVIATION.search(before) or _BEFORE_COUNT.search(before):
-        return match[0]
-    return "。"
+    is_of_word = any(_ends(pattern, match) for pattern in (_ABBREVIATION, _BEFORE_COUNT))
+    return match[0] if is_of_word else "。"
+
+
+def _ends(pattern: re.Pattern[str], match: re.Match[str]) -> bool:
+    """Whether what stands before a match ends as a pattern says, which is short."""
+    start = match.start()
+    return pattern.search(match.string, max(0, start - _NEAR), start) is not None
 
 
 def _final_mark(match: re.Match[str]) -> str:
@@ -198,7 +203,7 @@ def _final_mark(match: re.Match[str]) -> str:
         return match[0]
     if match[1] != ".":
         return match[1].translate(_FULL_WIDTH)
-    return match[0] if _ABBREVIATION.search(before) else "。"
+    return match[0] if _ends(_ABBREVIATION, match) else "。"
 
 
 def _bracket(match: re.Match[str]) -> str:
@@ -261,7 +266,7 @@ _RULES = (
     # 汤姆・克鲁斯 → 汤姆·克鲁斯
     _rule("・•‧", rf"(?<= [{HAN}] ) {_GAP}* [・•‧] {_GAP}* (?= [{HAN}] )", "·"),
     # 读<<红楼梦>> → 读《红楼梦》
-    _rule("<", rf"(?<!<) << ( [^<>]* [{HAN}] [^<>]* ) >> (?!>)", r"《\1》"),
+    _rule("<", rf"(?<!<) << ( [^<>{HAN}]{{0,99}} [{HAN}] [^<>]{{0,999}} ) >> (?!>)", r"《\1》"),
     # 北京(首都)很大 → 北京（首都）很大
     _rule("(", r"\( ( [^()（）]* ) \)", _bracket),
     # 他（是医生)走了 → 他（是医生）走了
@@ -293,7 +298,11 @@ _RULES = (
     # 你去过 Paris? → 你去过 Paris？
     _rule(".?!", r"""(?<! [.?!\s] ) ( \. | [?!]+ ) (?= [\s"”’）]* $ )""", _final_mark),
     # '好'字 → ‘好’字
-    _rule("'", rf"(?<! [A-Za-z\d] ) ' ( [^']* [{HAN}] [^']* ) ' (?! [A-Za-z\d] )", r"‘\1’"),
+    _rule(
+        "'",
+        rf"(?<! [A-Za-z\d] ) ' ( [^'{HAN}]{{0,99}} [{HAN}] [^']{{0,999}} ) ' (?! [A-Za-z\d] )",
+        r"‘\1’",
+    ),
 )
 _DOUBLE_MARK = re.compile(
     rf"""

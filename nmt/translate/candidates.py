@@ -1,9 +1,10 @@
 """From what search found for the parts of a line to translations of the line."""
 
 from collections.abc import Callable
+from functools import reduce
 
 from nmt.text.side import Side
-from nmt.text.spans import Masked
+from nmt.text.spans import Masked, beside
 from nmt.translate.engine import NBest
 from nmt.translate.translation import Candidate
 
@@ -30,9 +31,9 @@ def candidates_of(
 def _join(n_bests: list[NBest], rank: int, tgt: Side) -> Candidate:
     """The hypotheses of one rank as one text; a part that has fewer lends its last."""
     chosen = [n_best[min(rank, len(n_best) - 1)] for n_best in n_bests]
-    separator = "" if tgt.language == "zh" else " "
+    texts = [tgt.decode(hypothesis.ids) for hypothesis in chosen]
     return Candidate(
-        text=separator.join(tgt.decode(hypothesis.ids) for hypothesis in chosen),
+        text=reduce(beside, texts) if tgt.language == "zh" else " ".join(texts),
         log_prob=sum(hypothesis.log_prob for hypothesis in chosen),
         score=sum(hypothesis.score for hypothesis in chosen),
     )
