@@ -134,21 +134,8 @@ def from_model(
 
     Raises DataError for empty or unequal files, and for a `baseline` of another length, before anything is translated.
     """
-    source = files.src or run.text("test", settings.src.language)
-    references = files.references or [run.text("test", settings.tgt.language)]
-    if files.src is None and not source.is_file():
-        raise DataError(
-            f"{run.path}{run.note} has no test sentences; give some with --src and --ref"
-        )
-    fix = "give other sentences with --src and --ref"
-    sources = filled_lines(source, fix)
-    texts = [filled_lines(path, fix) for path in references]
-    for path, lines in zip(references, texts, strict=True):
-        _refuse_unequal(source, sources, path, lines)
-    if baseline is not None:
-        from nmt.evaluate.significance import check_baseline
-
-        check_baseline(baseline, sources)
+    source, sources, references, texts = _test_of(settings, run, files)
+    _refuse_other_baseline(baseline, sources)
     name = run.path.resolve().name
     asked = files.asked([name], len(sources))
     trained_on = lines_trained_on(settings, run, sources, texts[0])
@@ -176,6 +163,31 @@ def from_model(
         "lines": len(sources),
     }
     return Submission({name: hypotheses}, texts, sources, about, {}, asked, doubts)
+
+
+def _test_of(
+    settings: "Config", run: RunDir, files: EvaluationFiles
+) -> tuple[Path, list[str], list[Path], list[list[str]]]:
+    """What is translated and what it is compared with: the file of each and its lines."""
+    source = files.src or run.text("test", settings.src.language)
+    references = files.references or [run.text("test", settings.tgt.language)]
+    if files.src is None and not source.is_file():
+        raise DataError(
+            f"{run.path}{run.note} has no test sentences; give some with --src and --ref"
+        )
+    fix = "give other sentences with --src and --ref"
+    sources = filled_lines(source, fix)
+    texts = [filled_lines(path, fix) for path in references]
+    for path, lines in zip(references, texts, strict=True):
+        _refuse_unequal(source, sources, path, lines)
+    return source, sources, references, texts
+
+
+def _refuse_other_baseline(baseline: list[str] | None, sources: list[str]) -> None:
+    from nmt.evaluate.significance import check_baseline
+
+    if baseline is not None:
+        check_baseline(baseline, sources)
 
 
 def _about_checkpoint(folder: Path | None) -> dict[str, Any]:

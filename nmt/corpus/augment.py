@@ -18,8 +18,9 @@ from nmt.corpus.pairs import SentencePair
 from nmt.corpus.shorthand import shorthand
 from nmt.text.chinese_numbers import chinese
 from nmt.text.english_numbers import english
+from nmt.text.number_spans import NUMBER_ENDS, NUMBER_STARTS
 from nmt.text.numbers import Number
-from nmt.text.spans import NUMBER_ENDS, NUMBER_STARTS, SPAN_PLACEHOLDERS, Numbers, mask, mask_pair
+from nmt.text.spans import SPAN_PLACEHOLDERS, Numbers, mask, mask_pair
 
 # Kinds that say something else than the pair they are made of: it may be a sentence of a test set.
 NEW_SENTENCES = frozenset({"renumbered", "joined", "switched"})

@@ -168,9 +168,7 @@ def read_figures(match: re.Match[str]) -> Number:
     pieces = re.findall(r"\d\d" if is_time else r"[\d,]+", figures)
     if len(pieces) < 2:
         return Number(figures, values)
-    # The minutes of 0900 hours need not be told.
-    parts = tuple(
-        Number(figures, (figures_value(piece),), digits=not (is_time and piece == "00"))
-        for piece in pieces
-    )
+    if is_time and pieces[1] == "00":  # 0900 hours: the minutes need not be told
+        pieces.pop()
+    parts = tuple(Number(figures, (figures_value(piece),)) for piece in pieces)
     return Number(figures, values, parts=parts)

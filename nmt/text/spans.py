@@ -7,12 +7,18 @@ area that every tokenizer makes a token of its own, and comes back in its place.
 import re
 from collections import Counter, deque
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
 from html.entities import name2codepoint
 from typing import Literal, NamedTuple
 
-from nmt.text.english_numbers import english
+from nmt.text.number_spans import (
+    FIGURE,
+    LONG_NUMBER,
+    NUMBER,
+    SCALED_NUMBER,
+    WHOLE_SCALED_NUMBER,
+    in_chinese,
+)
 from nmt.text.scripts import HAN
 
 CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # a neighbour of these is Chinese; they end a URL
@@ -117,25 +123,6 @@ PATTERN = f"""
   | {_DOMAIN_OR_FILE}
   | {_CALL}
 """
-_LONG_NUMBER = r"""(?a:
-    (?<![\w.,:/+-])
-    (?: \+? \d{1,4} (?: [ -]\d{3,4} ){2,4}      # +86 138 0013 8000
-      | \d{1,3} (?: ,\d{3} )+ (?: \.\d+ )?      # 1,234,567.89
-      | \d{1,3} (?: \.\d{1,3} ){3} :\d{1,5}     # 192.168.0.1:8080
-      | \d{5,}                                  # 20191121
-      | 0x[\da-fA-F]{1,64}                      # 0xff
-      | \#\d{2,}                                # #8427
-      | [A-Z]{2,9} - \d+                        # UTF-8
-      | (?: v\d+ (?: \.\d+ )+                   # v1.2
-          | \d+ (?: \.\d+ ){2,}                 # 3.11.4
-        )
-        (?: -                                   # 2.0.0-rc.1
-            (?!to-|and-) (?= [\w.-]{0,63}\d )
-            [a-z][\w.-]{0,63} (?<=\w)
-        )?
-    )
-    (?! \w | [.,:/-]\d )
-)"""
 _LATIN = r"\w\u00c0-\u024f"  # of a word, also where \w is ASCII
 _SNAKE = r"_{0,2} [A-Za-z] [A-Za-z\d]{0,99} (?: _{1,2} [A-Za-z\d]{1,99} ){1,20} _{0,2}"  # not _well_, is____a
 _IDENTIFIER = rf"""(?a:
@@ -150,35 +137,13 @@ _IDENTIFIER = rf"""(?a:
 )"""
 _PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"
 _EMOJI = f"(?: [{_PICTURES}] [\ufe0f\u200d\U0001f3fb-\U0001f3ff]* )+"
-NUMBER_STARTS = r"(?<![\w.,:/+#-])"
-# Before an ending or a hyphen: 37 of 37-year-old, 10 of 10th.
-NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
-_NO_SCALE = "(?! [百千万亿] )"  # not 3000 of 3000万
-_NUMBER = rf"(?a: {NUMBER_STARTS} \d+ (?: [.,:]\d+ )* {NUMBER_ENDS} {_NO_SCALE} )"
-_YEAR = r"(?: 1[89] | 20 ) \d\d (?! \d | [.,]\d )"
-_SCALABLE = r"(?: \d{1,3} (?: ,\d{3} ){1,4} | \d{1,9} ) (?: \.\d{1,9} )?"
-_SCALED_NUMBER = rf"""(?a:                      # 600 million, 10-million, 3 hundred thousand
-    {NUMBER_STARTS}
-    (?: (?! {_YEAR} ) {_SCALABLE} (?: [ ] (?: to | or ) [ ] | [-–] ) [$£€]?     # 10 to 20 million
-      | (?: (?<= etween[ ] ) | (?<= etween[ ][$£€] ) ) {_SCALABLE} [ ] and [ ] [$£€]?
-    )?
-    {_SCALABLE}
-    (?: [ \xa0-] (?i: (?: hundred | thousand | million | billion | trillion ) s? ) \b )+
-)"""
-_FIGURE = rf"""(?a:                             # 42, 3.5, 10 of 10th, but not 1984, 10:30
-    {NUMBER_STARTS} (?! {_YEAR} )
-    (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS} {_NO_SCALE}
-)"""
-_CHINESE_JOINTS = {" to ": "到", " or ": "或", " and ": "和"}
-_CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
-
 _CHINESE_WORDS = re.compile(f"《 [{HAN}]+ 》 | [{HAN}]+", re.VERBOSE)  # 《红楼梦》, 北京
 
 _SPAN = re.compile(
-    f"{_PLACEHOLDER} | {PATTERN} | {_LONG_NUMBER} | {_IDENTIFIER} | {_EMOJI}", re.VERBOSE
+    f"{_PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {_IDENTIFIER} | {_EMOJI}", re.VERBOSE
 )
-_SPAN_OR_FIGURE = re.compile(f"{_SCALED_NUMBER} | {_SPAN.pattern} | {_FIGURE}", re.VERBOSE)
-_SPAN_OR_NUMBER = re.compile(f"{_SCALED_NUMBER} | {_SPAN.pattern} | {_NUMBER}", re.VERBOSE)
+_SPAN_OR_FIGURE = re.compile(f"{SCALED_NUMBER} | {_SPAN.pattern} | {FIGURE}", re.VERBOSE)
+_SPAN_OR_NUMBER = re.compile(f"{SCALED_NUMBER} | {_SPAN.pattern} | {NUMBER}", re.VERBOSE)
 _PATTERNS: dict[Numbers, re.Pattern[str]] = {
     "long": _SPAN,
     "figures": _SPAN_OR_FIGURE,
@@ -186,8 +151,7 @@ _PATTERNS: dict[Numbers, re.Pattern[str]] = {
 }
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {_EMOJI}", re.VERBOSE)
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
-_WHOLE_SCALED_NUMBER = re.compile(rf"{_SCALED_NUMBER} \Z", re.VERBOSE)
-_WHOLE_NUMBER = re.compile(rf"(?: {_SCALED_NUMBER} | {_NUMBER} ) \Z", re.VERBOSE)
+_WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
     rf"""
@@ -284,7 +248,7 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
             placeholder = next(placeholders)
             if placeholder is None:
                 return "" if match[0] in PLACEHOLDERS else match[0]
-            spans[placeholder] = _in_chinese(match[0])
+            spans[placeholder] = in_chinese(match[0])
             return placeholder
 
         return pattern.sub(hide, text)
@@ -382,19 +346,3 @@ def _may_have_spans(text: str, numbers: Numbers) -> bool:
     if numbers != "long" and _DIGIT.search(text) is not None:
         return True
     return _SUSPICIOUS.search(text) is not None
-
-
-def _in_chinese(span: str) -> str:
-    """600 million as 6亿, 10 to 20 million as 1000万到2000万; other spans as they are."""
-    if _WHOLE_SCALED_NUMBER.match(span) is None:
-        return span
-    joint = next((chinese for word, chinese in _CHINESE_JOINTS.items() if word in span), "到")
-    return joint.join(_scaled(number.values[0]) for number in english(span) if number.digits)
-
-
-def _scaled(value: Decimal) -> str:
-    """600,000,000 as 6亿."""
-    for scale, zeros in _CHINESE_SCALES.items():
-        if value >= 10**zeros:
-            return f"{value.scaleb(-zeros).normalize():f}{scale}"
-    return f"{value.normalize():f}"

@@ -19,6 +19,8 @@ from nmt.checks.faults import KINDS, Fault, faults
 from nmt.corpus.lines import read_lines
 
 FAITHFUL = [
+    ("It&#39;s fine.", "这&#39;很好。"),
+    ("Meet at 0900 hours.", "上午9点见面。"),
     # the same number, written otherwise
     ("They sold 1,500 books.", "他们卖了1500本书。"),
     ("They sold 1,500 books.", "他们卖了一千五百本书。"),

@@ -1,6 +1,7 @@
 """nmt translate --output-dir: files in, files of the same names out."""
 
 import gzip
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,11 @@ from typer.testing import CliRunner, Result
 
 from nmt.cli import app
 from nmt.cluster.output_folder import File
+from nmt.commands import translate_files
 from nmt.commands.translate_files import Job, Progress, model_of
 from nmt.config.load import load_config
 from nmt.config.schema import Config
+from nmt.errors import DataError
 from nmt.exchange.engines import Computing
 from nmt.run_dir import RunDir
 from nmt.translate.load import load_translator
@@ -223,3 +226,15 @@ def test_a_file_of_bad_bytes_is_named_and_the_others_are_done(
     assert any(f"warning: {files / 'c.en'}:2: not UTF-8" in line for line in lines)
     assert lines[-1].startswith(f"nmt: not translated: {files / 'c.en'}; what is done of them")
     assert sorted(path.name for path in out.iterdir()) == [".nmt", "a.en", "b.en.gz"]
+
+
+def test_two_stars_are_folders_of_any_depth_and_a_pipe_is_refused(tmp_path: Path) -> None:
+    deepest = tmp_path / "in" / "x" / "y"
+    deepest.mkdir(parents=True)
+    for folder in (tmp_path / "in", deepest.parent, deepest):
+        (folder / f"{folder.name}.en").touch()
+    found = translate_files._expanded(tmp_path / "in" / "**" / "*.en")
+    assert [path.name for path in found] == ["in.en", "x.en", "y.en"]
+    os.mkfifo(tmp_path / "in" / "pipe.en")
+    with pytest.raises(DataError, match=r"pipe.en: is a pipe or a device"):
+        translate_files._expanded(tmp_path / "in" / "*.en")

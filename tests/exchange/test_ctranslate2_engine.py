@@ -287,6 +287,24 @@ def test_without_the_library_torch_is_taken_and_asking_for_it_is_one_line(
         open_translator(config, trained, Computing("ctranslate2", "cpu", "auto"), print, print)
 
 
+def test_where_no_conversion_can_be_kept_torch_translates_unless_ctranslate2_is_asked_for(
+    trained: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(trained.config)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    monkeypatch.setattr(engines, "has_amx", lambda: False)
+    told: list[str] = []
+    auto = Computing("auto", "cpu", "auto")
+    assert open_translator(config, trained, auto, told.append, print).engine.name.startswith(
+        "torch"
+    )
+    [warning] = told
+    assert warning.startswith("/dev/null/nmt/ctranslate2: the model cannot be converted")
+    assert warning.endswith("; torch translates now")
+    with pytest.raises(ConfigError, match=r"name a folder for it as \$XDG_CACHE_HOME"):
+        open_translator(config, trained, Computing("ctranslate2", "cpu", "auto"), print, print)
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

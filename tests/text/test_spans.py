@@ -305,6 +305,32 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
 
 
 @pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("Between 5 and 10 million came.", ["500万和1000万"]),
+        ("It cost between $5 and $6 billion.", ["50亿和60亿"]),
+        ("World War 2 and 3 million deaths", ["300万"]),
+        ("Sales rose in 2019 to 20 million.", ["2000万"]),
+    ],
+)
+def test_a_scale_is_of_both_numbers_only_where_they_make_a_range(
+    text: str, spans: list[str]
+) -> None:
+    assert list(mask(text, numbers="figures").spans.values()) == spans
+
+
+@pytest.mark.parametrize(
+    "text", ["We invest in R&D; it pays off.", "AT&T; Q&A;", "Awww...that's so cute!", "www..."]
+)
+def test_what_only_looks_like_an_entity_or_an_address_is_text(text: str) -> None:
+    assert find(text) == []
+
+
+def test_an_entity_may_follow_a_letter() -> None:
+    assert find("AT&amp;T") == ["&amp;"]
+
+
+@pytest.mark.parametrize(
     ("number", "chinese"),
     [
         ("600 million", "6亿"),
@@ -323,6 +349,12 @@ def test_a_pair_is_masked_alike_where_a_span_stands_once_on_both_sides() -> None
         ("0 million", "0"),
         ("0.0000001 million", "0.1"),
         ("9,999.5 trillion", "9999.5万亿"),
+        ("3 hundred thousand", "30万"),
+        ("10 thousand million", "100亿"),
+        ("10 to 20 million", "1000万到2000万"),
+        ("10-20 million", "1000万到2000万"),
+        ("12.5 to $13 billion", "125亿到130亿"),
+        ("2 or 3 million", "200万或300万"),
     ],
 )
 def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) -> None:

@@ -1,6 +1,7 @@
 """Examples after GB/T 15834-2011 and the W3C's Requirements for Chinese Text Layout, and what holds of every line."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -245,3 +246,14 @@ def test_what_writes_half_width_marks_gains_three_bleu(system: str) -> None:
 @pytest.mark.parametrize("system", ["google", "microsoft"])
 def test_what_writes_full_width_marks_stays_as_it_is(system: str) -> None:
     assert abs(gain(system)) <= 0.15
+
+
+@pytest.mark.parametrize(
+    "line", ["他说'" + "好" * 50_000, "读<<" + "好" * 50_000, "好London. " * 5_000]
+)
+def test_a_mark_that_is_never_closed_takes_no_longer_in_a_long_line(line: str) -> None:
+    start = time.process_time()
+    repair(line)
+    assert (
+        time.process_time() - start < 3
+    )  # it takes a tenth of that, and took minutes when it was quadratic
