@@ -95,8 +95,12 @@ def test_a_baseline_of_another_length_is_refused_before_anything_is_translated(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "short.zh").write_text("我。\n")
+    (tmp_path / "in.en").write_text("One.\nTwo.\n")
+    (tmp_path / "ref.zh").write_text("一。\n二。\n")
     output = tmp_path / "out.zh"
-    done = invoke("evaluate", "-m", RUN, "--baseline", tmp_path / "short.zh", "-o", output)
+    files = ["--src", tmp_path / "in.en", "--ref", tmp_path / "ref.zh"]
+    baseline = ["--baseline", tmp_path / "short.zh"]
+    done = invoke("evaluate", "-m", RUN, *files, *baseline, "-o", output)
     assert done.exit_code == 3
     assert "1 line of baseline but" in done.stderr
     assert "nmt: model" not in done.stderr
