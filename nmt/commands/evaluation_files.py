@@ -135,10 +135,9 @@ def _named(option: str, texts: Iterable[str], name_of: Callable[[Path], str]) ->
     files: dict[str, Path] = {}
     for text in texts:
         name, path = _name_and_path(option, text, name_of)
-        if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+        if any(unicodedata.category(character) == "Cc" for character in name):
             fix = "give it another as NAME=FILE"
-            problem = "its name has tabs or control characters, or is not UTF-8"
-            raise ConfigError(f"{option} {path}: {problem}; {fix}")
+            raise ConfigError(f"{option} {path}: its name has tabs or control characters; {fix}")
         if name in files:
             message = f"{files[name]} and {path} are both called {name!r}; name them as NAME=FILE"
             raise ConfigError(f"{option}: {message}")
