@@ -131,14 +131,11 @@ def _estimated(file: Path) -> int:
         with file.open("rb") as opened:
             start = opened.read(_START)
         size = file.stat().st_size
-    except OSError:
-        return 0  # reading it tells what is wrong with it
-    text = start
-    if file.suffix == ".gz":
-        unzip = zlib.decompressobj(wbits=_GZIP)
-        try:
+        text = start
+        if file.suffix == ".gz":
+            unzip = zlib.decompressobj(wbits=_GZIP)
             text = unzip.decompress(start)
-        except zlib.error:
-            return 0  # as above
-        start = start[: len(start) - len(unzip.unused_data)]
+            start = start[: len(start) - len(unzip.unused_data)]
+    except (OSError, zlib.error):
+        return 0  # reading it tells what is wrong with it
     return text.count(b"\n") * size // max(1, len(start))

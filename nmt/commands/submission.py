@@ -128,7 +128,7 @@ def from_model(
     files: EvaluationFiles,
     computing: "Computing",
     quiet: bool,
-    baseline: list[str] | None = None,
+    baseline: list[str] | None,
 ) -> Submission:
     """A trained model's translations of `files.src`, or of the run's test split; `say` is told which model it is.
 

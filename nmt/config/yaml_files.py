@@ -66,13 +66,15 @@ _Loader.add_implicit_resolver(_BOOLEAN_TAG, _BOOLEAN, list("tTfF"))
 _Loader.add_implicit_resolver(_FLOAT_TAG, _NUMBER_WITH_EXPONENT, list("-+.0123456789"))
 
 
-# What the parser raises for bad text; the last two for an explicit tag that its value does not suit.
-_NOT_YAML = (yaml.YAMLError, ValueError, KeyError, AttributeError)
-
-
 def parse_value(text: str) -> Any:
-    """One value as YAML reads it: `3`, `1e-3`, `true`, `[bleu, chrf]`, `null`, or text."""
-    return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader: plain values only
+    """One value as YAML reads it: `3`, `1e-3`, `true`, `[bleu, chrf]`, `null`, or text.
+
+    Raises yaml.YAMLError, ValueError or RecursionError for what is none.
+    """
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader: plain values only
+    except (KeyError, AttributeError):  # of PyYAML, for such as !!bool maybe
+        raise yaml.YAMLError("a tag that its value does not suit") from None
 
 
 # --- files ---
@@ -89,7 +91,7 @@ def read_yaml(path: Path) -> PlacedSettings:
     except RecursionError:
         message = "nested too deeply, or without end, for a configuration"
         raise ConfigError(f"{path}: {message}") from None
-    except _NOT_YAML as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(_syntax_error(path, error)) from None
     if values is not None and not isinstance(values, dict):
         message = "a configuration is made of 'section:' and 'key: value' lines"
@@ -112,7 +114,7 @@ def _read_text(path: Path) -> str:
         raise ConfigError(f"{path}: byte {error.start} is not UTF-8; {fix}") from None
 
 
-def _syntax_error(path: Path, error: Exception) -> str:
+def _syntax_error(path: Path, error: yaml.YAMLError | ValueError) -> str:
     """What the parser says, with the line if it knows it."""
     mark = getattr(error, "problem_mark", None)
     place = f"{path}:{mark.line + 1}" if mark else f"{path}"
@@ -163,7 +165,7 @@ def apply_overrides(settings: PlacedSettings, overrides: list[str]) -> None:
             raise ConfigError(f"{COMMAND_LINE}: {message}")
         try:
             value = parse_value(text)
-        except (*_NOT_YAML, RecursionError):
+        except (yaml.YAMLError, ValueError, RecursionError):
             message = f"{name}: '{text}' is not a YAML value; quote it"
             raise ConfigError(f"{COMMAND_LINE}: {message}") from None
         _put(settings, keys, value)
