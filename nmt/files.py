@@ -62,6 +62,11 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8", newline="\n")
 
 
+def writable(text: str) -> str:
+    """The text, with what UTF-8 cannot write escaped: the bytes of a file name that is not UTF-8."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write indented JSON, whole or not at all."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")

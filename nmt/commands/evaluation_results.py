@@ -64,10 +64,10 @@ class Results:
     ) -> None:
         """Write the table of sentences if it is wanted, print the evaluation, and append it to the history."""
         from nmt.evaluate.history import append_history
-        from nmt.files import write_text
+        from nmt.files import writable, write_text
 
         if self.sentences is not None:
-            write_text(self.sentences, submitted.sentence_table(result))
+            write_text(self.sentences, writable(submitted.sentence_table(result)))
         for warning in result.warnings:
             warn(warning)
         if self.as_json:

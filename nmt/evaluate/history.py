@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
+from nmt.files import writable
 
 
 def append_history(path: Path, record: Mapping[str, Any]) -> None:
@@ -19,8 +20,7 @@ def append_history(path: Path, record: Mapping[str, Any]) -> None:
     Raises UserError naming the file if it cannot be written.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    text = json.dumps({"time": now, **record}, ensure_ascii=False) + "\n"
-    line = text.encode(errors="backslashreplace")  # a file name may hold bytes that are not UTF-8
+    line = writable(json.dumps({"time": now, **record}, ensure_ascii=False) + "\n").encode()
     try:
         _append(path, line)
     except OSError as error:

@@ -33,12 +33,15 @@ def refuse_inexpressible(config: ModelConfig) -> None:
 
 
 def refuse_absent() -> None:
-    """Raise ConfigError if CTranslate2 is not installed."""
+    """Raise ConfigError if CTranslate2 is not installed, or cannot be loaded."""
     try:
         import ctranslate2  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         fix = "run pip install 'nmt[ctranslate2]'"
         raise ConfigError(f"CTranslate2 is not installed; {fix}") from None
+    except ImportError as error:
+        fix = "reinstall it: pip install --force-reinstall 'nmt[ctranslate2]'"
+        raise ConfigError(f"CTranslate2 cannot be loaded ({error}); {fix}") from None
 
 
 def convert(

@@ -11,7 +11,7 @@ from nmt.text.pieces import SPACE
 
 
 def refuse(trained: Trained) -> None:
-    """Raise ModelError for a model that CTranslate2 cannot run, ConfigError if it is not installed."""
+    """Raise ModelError for a model that CTranslate2 cannot run, ConfigError if it cannot be loaded."""
     refuse_inexpressible(trained.config.model)
     refuse_absent()
 

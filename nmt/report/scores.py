@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.checkpoint import weights_hash
+from nmt.config.schema import SearchConfig
 from nmt.errors import DataError, ModelError, Say, counted
 from nmt.report.run_files import Record, number, records, section, whole
 from nmt.run_dir import RunDir
+
+# Settings of the search that its name holds, or that change no translation.
+_TOLD_OTHERWISE = {"method", "beam_size", "n_best", "batch_tokens"}
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,15 @@ def _references(record: Record) -> tuple[str, ...]:
 
 
 def _search(record: Record) -> str:
-    """How an evaluation searched: "beam 5", "greedy" or "sample"."""
+    """How an evaluation searched: "greedy", "sample" or "beam 5", and what is set otherwise than by default."""
     search = section(record, "search")
     method, beams = search.get("method", "unknown search"), search.get("beam_size")
-    if method != "beam":
-        return str(method)
-    return "greedy" if beams == 1 else f"beam {beams}"
+    name = str(method)
+    if method == "beam":
+        name = "greedy" if beams == 1 else f"beam {beams}"
+    usual = SearchConfig().model_dump(mode="json", exclude=_TOLD_OTHERWISE)
+    others = [f"{key} {search[key]}" for key in usual if search.get(key, usual[key]) != usual[key]]
+    return ", ".join([name, *others])
 
 
 def _short(references: tuple[str, ...]) -> str:

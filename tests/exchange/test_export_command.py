@@ -330,6 +330,19 @@ def test_without_ctranslate2_the_fix_is_named(
     )
 
 
+def test_a_ctranslate2_that_cannot_be_loaded_is_told(
+    run: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "library"
+    broken.mkdir()
+    (broken / "ctranslate2.py").write_text("raise ImportError('libgomp.so.1: not found')\n")
+    monkeypatch.delitem(sys.modules, "ctranslate2", raising=False)
+    monkeypatch.syspath_prepend(broken)
+    code, line = refusal("ct2", tmp_path / "out", "-m", run.path)
+    assert code == 2
+    assert line.startswith("nmt: CTranslate2 cannot be loaded (libgomp.so.1: not found); reinstall")
+
+
 def test_an_export_that_fails_leaves_the_one_before_as_it_was(
     run: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,9 +177,12 @@ def test_a_file_name_that_is_not_utf8_is_told_and_written(tmp_path: Path) -> Non
     name = os.fsencode(tmp_path) + b"/\xff.zh"
     Path(os.fsdecode(name)).write_text("你好，世界，我在这里。\n", encoding="utf-8")
     files = ["--hyp", os.fsdecode(name), "--ref", os.fsdecode(name)]
-    done = run_nmt("evaluate", *files, "--json", "--history", tmp_path / "history")
+    written = ["--history", tmp_path / "history", "--sentences", tmp_path / "table"]
+    done = run_nmt("evaluate", *files, "--json", *written)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["scores"]["bleu"]["value"] == pytest.approx(100)
+    table = (tmp_path / "table").read_text(encoding="utf-8")
+    assert table.splitlines()[1].startswith("1\t\\udcff.zh\t100")
 
 
 # --- README's crontab ---

@@ -22,6 +22,7 @@ from nmt.corpus.lines import read_lines
 from nmt.corpus.prepare import is_current
 from nmt.corpus.stages import claim
 from nmt.errors import ModelError
+from nmt.files import append_text
 from nmt.report.origins import conditions, licence_address
 from nmt.run_dir import META, RunDir
 
@@ -189,6 +190,24 @@ def test_test_sets_of_equal_names_and_several_references_are_told_apart(
     scores = info(run.path, "--history", history)["scores"]
     found = {score["of"]: score["value"] for score in scores if score["of"] != "dev"}
     assert found == {"a/ref.zh": 1, "b/ref.zh": 2, "c/r1.zh, c/r2.zh": 3}
+
+
+def test_scores_of_searches_that_differ_in_any_setting_are_told_apart(
+    run: RunDir, tmp_path: Path
+) -> None:
+    record = {"model": str(run.path), "checkpoint": info(run.path)["checkpoint"], "reference": "r"}
+    history = tmp_path / "history"
+    searches = [
+        {"method": "beam", "beam_size": 5, "length_penalty": 1.0, "batch_tokens": 10},
+        {"method": "beam", "beam_size": 5, "length_penalty": 1.8, "verify": "retry"},
+        {"method": "beam", "beam_size": 1, "verify": "off"},
+    ]
+    for value, search in enumerate(searches, start=1):
+        line = {**record, "search": search, "scores": {"bleu": {"value": value}}}
+        append_text(history, json.dumps(line) + "\n")
+    scores = info(run.path, "--history", history)["scores"]
+    found = {score["search"]: score["value"] for score in scores if score["of"] != "dev"}
+    assert found == {"beam 5": 1, "beam 5, length_penalty 1.8, verify retry": 2, "greedy": 3}
 
 
 def test_a_score_of_what_the_model_was_trained_on_says_so_and_is_no_result_of_the_card(
