@@ -10,8 +10,9 @@ import yaml
 from pydantic import BaseModel
 
 from nmt.commands.translate import OutputFormat
+from nmt.config.kinds import TokenizerName
 from nmt.config.load import dump, load_config
-from nmt.config.schema import Config, CorpusConfig, TokenizerName
+from nmt.config.schema import Config, CorpusConfig
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.tokenizers import TOKENIZERS

@@ -7,7 +7,7 @@ span (`nmt.text.spans`) is a token of its own wherever it stands, except in text
 already (`plain`).
 
 A new tokenizer is a class, its line in `TOKENIZERS`, and its name in `TokenizerName` of
-`nmt.config.schema`.
+`nmt.config.kinds`.
 """
 
 import re

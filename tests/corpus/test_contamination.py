@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from real_data import FOLDER as REAL
 from real_data import needs_real_data
 
-from nmt.config.schema import PublicTest
+from nmt.config.kinds import PublicTest
 from nmt.corpus.contamination import (
     FOLDER,
     Contamination,

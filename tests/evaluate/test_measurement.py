@@ -255,6 +255,6 @@ def test_a_seed_of_the_environment_changes_the_draws_and_the_signature(
 
 
 def test_every_metric_can_be_configured() -> None:
-    from nmt.config.schema import MetricName
+    from nmt.config.kinds import MetricName
 
     assert set(get_args(MetricName)) == set(METRICS)
