@@ -2,9 +2,12 @@
 
 import signal
 
+from nmt.cpu import sleep_sooner
+
 
 def main() -> None:
     """Run the command line, which takes a moment to load; Ctrl-C ends it meanwhile, too."""
+    sleep_sooner()
     try:
         from nmt.cli import main as run
 

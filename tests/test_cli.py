@@ -262,6 +262,35 @@ def test_ctrl_c_while_the_program_loads_ends_it_without_a_word(
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="torch has another OpenMP library there")
+@pytest.mark.parametrize(
+    ("chosen", "spins"),
+    [({}, "30000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
+)
+def test_threads_sleep_sooner_unless_the_environment_says_how_they_wait(
+    chosen: dict[str, str], spins: str
+) -> None:
+    code = (
+        "import contextlib, sys; from nmt.__main__ import main; sys.argv = ['nmt', '--version']\n"
+        "with contextlib.suppress(SystemExit): main()\n"
+        "import torch"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**without_waiting(), "OMP_DISPLAY_ENV": "verbose", **chosen},
+    )
+    assert f"GOMP_SPINCOUNT = '{spins}'" in done.stderr
+
+
+def without_waiting() -> dict[str, str]:
+    """The environment without what it may say about threads that wait."""
+    told = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}
+    return {name: value for name, value in os.environ.items() if name not in told}
+
+
 def test_no_command_shows_the_help_and_fails() -> None:
     done = invoke()
     assert done.exit_code == 2
