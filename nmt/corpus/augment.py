@@ -135,7 +135,7 @@ def _masked_numbers(pair: SentencePair, key: int) -> Sides | None:
 
 def _with_placeholders(sides: Sides, key: int, numbers: Numbers = "long") -> Sides | None:
     masked = mask_pair(*sides, first=key, numbers=numbers)
-    return None if masked is None else (masked.src, masked.tgt)
+    return None if masked is None else masked.sides
 
 
 def _tagged(pair: SentencePair, key: int) -> Sides:

@@ -57,4 +57,4 @@ def _switched(pair: SentencePair, word: re.Match[str], chinese: str, first: int)
     masked = mask_pair(src, pair.tgt, first=first, chinese=True)
     if masked is None or chinese not in masked.spans.values():
         return None
-    return Variant("switched", masked.src, masked.tgt)
+    return Variant("switched", *masked.sides)

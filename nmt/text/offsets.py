@@ -9,6 +9,7 @@ from typing import NamedTuple
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SPACE, SentencePiece
 from nmt.text.side import Side
+from nmt.text.spans import JOINT
 
 _BYTE = re.compile(
     r"<0x([0-9A-F]{2})>"
@@ -135,7 +136,8 @@ def _with_spans(line: str, spans: Mapping[str, str]) -> list[Range]:
     ranges = []
     start = 0
     for character in line:
-        end = start + len(spans.get(character, character))
+        written = "" if character == JOINT else spans.get(character, character)
+        end = start + len(written)
         ranges.append(Range(start, end))
         start = end
     return ranges

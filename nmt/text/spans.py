@@ -6,6 +6,7 @@ area that every tokenizer makes a token of its own, and comes back in its place.
 
 import re
 from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from html.entities import name2codepoint
@@ -166,6 +167,11 @@ _SUSPICIOUS = re.compile(
     """,
     re.VERBOSE,
 )
+# A model knows words as they stand behind a space. So in a masked source one stands between a tag and a word that
+# touches it; white space that no line has otherwise tells that the line has none there.
+JOINT = "\x1f"
+_TAG = re.compile(r"< (/?) ([A-Za-z][^\s/>]*) [^<>]*? (/?) > \Z", re.VERBOSE)
+_TOUCHED = re.compile(f"({_PLACEHOLDER}){JOINT}")
 _DIGIT = re.compile("[0-9]")
 _SPLIT = re.compile(f"({_PLACEHOLDER})")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
@@ -182,13 +188,25 @@ class Masked:
         """Put the spans into a text that has placeholders.
 
         Letters and digits beside a span are set apart from its own by a space. A placeholder that
-        stands for nothing is left out.
+        stands for nothing is left out. A closing tag before its opening one changes places with it, and
+        what follows a tag touches it where that is so in the source.
         """
-        filled = ""
-        for piece in _SPLIT.split(text):
+        touched = set(_TOUCHED.findall(self.text))
+        filled = before = ""
+        for piece in _SPLIT.split(self._nested(text)):
             written = self.spans.get(piece, "") if piece in PLACEHOLDERS else piece
+            if before in touched:
+                written = written.lstrip()
             filled = beside(filled, written)
+            before = piece
         return filled
+
+    def _nested(self, text: str) -> str:
+        """A text with each opening tag before its closing one."""
+        for opening, closing in _elements(self.spans):
+            if -1 < text.find(closing) < text.find(opening):
+                text = text.translate({ord(opening): closing, ord(closing): opening})
+        return text
 
     def intact_in(self, text: str) -> bool:
         """Whether each of the placeholders stands exactly once in a text, and no other one does."""
@@ -201,6 +219,11 @@ class MaskedPair(NamedTuple):
     src: str
     tgt: str
     spans: dict[str, str]
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Both sides as a model is trained with them."""
+        return self.src.replace(JOINT, " "), self.tgt
 
 
 def without_placeholders(text: str) -> str:
@@ -256,7 +279,26 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
     masked = hide_all(_PATTERNS[numbers], text)
     if chinese:
         masked = hide_all(_CHINESE_WORDS, masked)
-    return Masked(masked, spans)
+    return Masked(_set_apart(masked, spans), spans)
+
+
+def _set_apart(text: str, spans: dict[str, str]) -> str:
+    """A masked source with a joint between each tag and the word that touches it."""
+    tags = "".join(placeholder for placeholder, span in spans.items() if _TAG.match(span))
+    return re.sub(rf"(?<=[{tags}])(?=[^\W_])", JOINT, text) if tags else text
+
+
+def _elements(spans: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The placeholders of each opening tag and its closing one."""
+    opened: list[tuple[str, str]] = []  # placeholder, name
+    for placeholder, span in spans.items():
+        tag = _TAG.match(span)
+        if tag is None or tag[3]:  # <br/>
+            continue
+        if not tag[1]:
+            opened.append((placeholder, tag[2]))
+        elif opened and opened[-1][1] == tag[2]:
+            yield opened.pop()[0], placeholder
 
 
 def _take(free: deque[str], spans: list[str]) -> list[str | None]:
@@ -300,7 +342,8 @@ def mask_pair(
             src, tgt = src.replace(word, placeholder), tgt.replace(word, placeholder)
     if not placeholders:
         return None
-    return MaskedPair(src, tgt, {place: span for span, place in placeholders.items()})
+    spans = {place: span for span, place in placeholders.items()}
+    return MaskedPair(_set_apart(src, spans), tgt, spans)
 
 
 def _from(placeholders: tuple[str, ...], first: int) -> tuple[str, ...]:

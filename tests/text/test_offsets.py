@@ -12,7 +12,7 @@ from nmt.text.normalize import normalize
 from nmt.text.offsets import Range, places
 from nmt.text.pieces import SentencePiece, train_sentencepiece, with_words
 from nmt.text.side import Side
-from nmt.text.spans import PLACEHOLDERS
+from nmt.text.spans import PLACEHOLDERS, mask
 from nmt.text.tokenizers import TOKENIZERS, Tokenizer
 from nmt.text.vocab import Vocab
 
@@ -140,3 +140,13 @@ def test_spans_stand_where_they_are_in_the_line_that_has_them() -> None:
     assert found is not None
     texts = [whole[place.range.start : place.range.end] for place in found]
     assert texts == ["See", "http://a.org/b", ",", "then", "{0}", "!"]
+
+
+def test_a_word_that_touches_a_tag_stands_where_it_was_written() -> None:
+    line = "Click <b>Save</b>, then <i>go</i>."
+    masked = mask(line)
+    found = places(side("sentencepiece"), masked.text, masked.spans)
+    assert found is not None
+    texts = [line[place.range.start : place.range.end] for place in found]
+    assert "".join(texts) == line.replace(" ", "")
+    assert "<b>" in texts
