@@ -161,7 +161,7 @@ def test_a_folder_of_everything_else_is_no_run_folder(tmp_path: Path, folder: st
 
 def test_overwriting_says_what_it_deleted(tmp_path: Path, corpus: Path) -> None:
     settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.updates=10"]
-    assert run_nmt("train", *settings).returncode == 0
-    done = run_nmt("prepare", "--overwrite", *settings)
+    assert run_nmt("train", *settings, cwd=tmp_path).returncode == 0
+    done = run_nmt("prepare", "--overwrite", *settings, cwd=tmp_path)
     told = f"nmt: {tmp_path / 'run'}: deleted a training, 1 checkpoint up to step-00000010"
     assert done.stderr.decode().splitlines()[0] == told
