@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
+from nmt.text.markup import JOINT
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SPACE, SentencePiece
 from nmt.text.side import Side
-from nmt.text.spans import JOINT
 
 _BYTE = re.compile(
     r"<0x([0-9A-F]{2})>"

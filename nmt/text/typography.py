@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from nmt.text.quotation_marks import STOPS, paired_quotes
 from nmt.text.scripts import HAN, HAS_HAN
-from nmt.text.spans import CHINESE, PATTERN
+from nmt.text.span_patterns import CHINESE, PATTERN
 
 Spacing = Literal["keep", "none", "space"]
 
