@@ -3,6 +3,7 @@
 
     python scripts/measure_model.py scores pretrained data/tatoeba/test data/large/dev flores=FLORES.en,FLORES.zh
     python scripts/measure_model.py spans pretrained data/tatoeba/test
+    python scripts/measure_model.py markup pretrained data/tatoeba/test
     python scripts/measure_model.py numbers pretrained data/tatoeba/test data/held-out/interface > numbers.tsv
     python scripts/measure_model.py graded pretrained
 
@@ -21,9 +22,11 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 from hold_out import text_files
+from sacrebleu.metrics.bleu import BLEU
 
 from nmt.checks.faults import faults_of
 from nmt.corpus.lines import read_lines
+from nmt.corpus.pairs import read_pairs
 from nmt.errors import UserError
 from nmt.files import write_text
 from nmt.text.spans import find
@@ -145,6 +148,64 @@ def spans(model: Model, sets: Sets) -> None:
         if lost:
             print(f"{line}\t{translation}\t{' '.join(lost)}")
     print(f"{intact} of {len(lines)} lines keep all their spans")
+
+
+# --- markup ---
+
+MARKS = {
+    "tags": [("<b>", "</b>"), ('<a href="/a">', "</a>")],
+    "emphasis": [("**", "**"), ("*", "*"), ("~~", "~~")],
+}
+
+
+class Marked(NamedTuple):
+    """A line in which some words are marked, and the marks."""
+
+    line: str
+    opening: str
+    closing: str
+
+    def kept_in(self, translation: str) -> bool:
+        """Whether a translation has both marks once, with something between them."""
+        parts = translation.split(self.opening)
+        if self.opening != self.closing:
+            parts = [*parts[:1], *self.opening.join(parts[1:]).split(self.closing)]
+        return len(parts) == 3 and parts[1].strip() != ""
+
+    def words_of(self, translation: str) -> str:
+        """A translation without the marks."""
+        return translation.replace(self.opening, "").replace(self.closing, "")
+
+
+def with_marks(line: str, number: int, marks: Sequence[tuple[str, str]]) -> Marked:
+    """A line with marks around some of its words, which do not end in punctuation."""
+    chance = Random(f"{number} {line}")
+    words = line.split(" ")
+    start = chance.randrange(len(words))
+    end = chance.randint(start + 1, len(words))
+    opening, closing = marks[number % len(marks)]
+    inside = " ".join(words[start:end])
+    bare = inside.rstrip(".,;:!?'\"") or inside
+    marked = f"{opening}{bare}{closing}{inside[len(bare) :]}"
+    return Marked(" ".join([*words[:start], marked, *words[end:]]), opening, closing)
+
+
+@app.command()
+def markup(model: Model, sets: Sets) -> None:
+    """BLEU of the words as they are, and with some of them in tags or emphasised; how often these marks are kept."""
+    pairs = [pair for files in map(files_of, sets) for pair in read_pairs(files.src, files.ref)]
+    references = [[pair.tgt for pair in pairs]]
+    bleu = BLEU(tokenize="zh")
+    plain = translate(model, [pair.src for pair in pairs])
+    print(f"{len(pairs)} lines as they are: BLEU {bleu.corpus_score(plain, references).score:.2f}")
+    for name, marks in MARKS.items():
+        marked = [with_marks(pair.src, i, marks) for i, pair in enumerate(pairs)]
+        translations = translate(model, [each.line for each in marked])
+        both = list(zip(marked, translations, strict=True))
+        words = [each.words_of(translation) for each, translation in both]
+        kept = sum(each.kept_in(translation) for each, translation in both)
+        print(f"in {name}: BLEU {bleu.corpus_score(words, references).score:.2f}, {kept} kept")
+    print(bleu.get_signature())
 
 
 # --- numbers ---

@@ -31,6 +31,24 @@ def test_each_line_gets_one_span_and_keeps_its_words(monkeypatch: pytest.MonkeyP
         assert [word for word in line.split(" ") if word != span] == words
 
 
+def test_marks_are_kept_where_both_stand_once_around_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from measure_model import MARKS, with_marks
+
+    for number in range(60):
+        for marks in MARKS.values():
+            marked = with_marks("I like green tea.", number, marks)
+            assert marked.words_of(marked.line) == "I like green tea."
+            assert marked.kept_in(marked.line)
+            assert not marked.kept_in(marked.words_of(marked.line))
+            assert not marked.kept_in(f"{marked.opening}{marked.closing}")
+            assert not marked.kept_in(f"{marked.closing}a{marked.opening}") or (
+                marked.opening == marked.closing
+            )
+
+
 def test_a_grade_stays_only_where_the_translation_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(SCRIPTS)
     from measure_model import regraded
