@@ -63,6 +63,7 @@ _LIST_GOES_ON = f"{_GAP}? (?: [和与或及等] | [,，、；] [{HAN}] )"
 _SUSPICIOUS = re.compile(
     r"""
     [,;:?!.()"'\s\u3000・•‧–-]
+  | \d：\d
   | (?<!…)…(?!…)
   | <<
   | (?<!—)—(?!—)
@@ -126,7 +127,9 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
 
     line = _PROTECTED.sub(hide, text) if _PROTECTABLE.search(text) else text
     before = ""
-    while line != before:  # every change makes marks wider or spaces fewer: this ends
+    while (
+        line != before
+    ):  # changes make marks wider, but those of times, and spaces fewer: this ends
         before = line
         line = _repair_once(line, spacing)
     if not spans:
@@ -290,6 +293,15 @@ _RULES = (
       | (?<= [、；和与或及] ) {_NAME} [,;] (?= {_NAME} )
         """,
         _full_width_list,
+    ),
+    # 在2：30之后 → 在2:30之后, as GB/T 7408 writes a time; a ratio stays: 比例是1：50
+    _rule(
+        "：",
+        r"""
+        (?<! [\d:：.] ) (?<! 比 ) (?<! 比. ) (?<! 比.. ) (?<! 比... )
+        ( \d{1,2} ) ： ( [0-5]\d ) (?! [\d:：] | \.\d )
+        """,
+        r"\1:\2",
     ),
     # 他走了. → 他走了。
     _rule(".", rf"(?<= [{_LAST}] ) {_GAP}* \. (?! [.A-Za-z\d] )", "。"),

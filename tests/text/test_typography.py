@@ -27,6 +27,10 @@ REPAIRED = [
     ("他走了. 她来了.", "他走了。她来了。"),
     ("他生于1990. 我用 Windows 10. 你呢", "他生于1990。我用 Windows 10。你呢"),
     ("2019,我们来了", "2019，我们来了"),
+    # times
+    ("在2：30之后", "在2:30之后"),
+    ("现在是3：45。", "现在是3:45。"),
+    ("从5：30开始，6：10结束", "从5:30开始，6:10结束"),
     # lists of Latin words in Chinese
     ("A、B,C和D;E", "A、B，C和D；E"),
     ("Slack,Zoom和Teams都行", "Slack，Zoom和Teams都行"),
@@ -73,6 +77,7 @@ CORRECT = [
     "Hello, world! (No Han here...)",
     "",
     "你好，世界。",
+    "比分3：2，比例是1：50，来源2：50.00，4：5：06",
     "共 3,000 人，3.14，10:30，比分 3:2，版本 2.13.0，日期 2026-11-21，1/2。",
     "见 https://example.com/a,b?c=d:e!(f) 和 a.b@example.com。",
     "打开 C:\\Users\\me 或 /usr/lib/a.so 或 ./run.sh。",
