@@ -16,12 +16,14 @@ _CODE = r"""(?a:
     )
     (?! ` | (?!s\b)\w )
 )"""
+# don&#39;t: a part of an English word, for which Chinese has no use
+APOSTROPHE = r"(?<= [A-Za-z] ) & (?: \#0?39 | \#x27 | apos | rsquo | \#8217 ) ; (?= [A-Za-z] )"
 _ENTITY_NAMES = "|".join(sorted(name2codepoint, key=len, reverse=True))  # not R&D;
 _MARKUP = rf"""
     </? [A-Za-z] [^<>]* >                                       # <b class="x">, </b>
   | <!-- .{{0,999}}? -->
   | <% .{{0,999}}? %>                                             # <%= name %>
-  | & (?: \#\d{{1,9}} | \#x[\da-fA-F]{{1,9}} | {_ENTITY_NAMES} ) ; # &#39; &#x27; &nbsp;
+  | (?! {APOSTROPHE} ) & (?: \#\d{{1,9}} | \#x[\da-fA-F]{{1,9}} | {_ENTITY_NAMES} ) ; # &#39; &#x27; &nbsp;
 """
 _FORMAT = r"""
     \{{2,3} [^{}]{1,99} \}{2,3}                                 # {{count}}, {{ user.name }}

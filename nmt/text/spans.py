@@ -20,7 +20,7 @@ from nmt.text.number_spans import (
     in_chinese,
 )
 from nmt.text.scripts import HAN
-from nmt.text.span_patterns import EMOJI, IDENTIFIER, PATTERN, PICTURES
+from nmt.text.span_patterns import APOSTROPHE, EMOJI, IDENTIFIER, PATTERN, PICTURES
 
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 # Numbers take the last of them, other spans the first, as long as there are any: a model learns that 点 or 年 may
@@ -47,6 +47,7 @@ _PATTERNS: dict[Numbers, re.Pattern[str]] = {
 }
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {EMOJI}", re.VERBOSE)
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
+_APOSTROPHE = re.compile(APOSTROPHE, re.VERBOSE)
 _WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
@@ -134,7 +135,7 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
     """Replace the spans of a text by placeholders: `numbers` and Markdown's emphasis too, Chinese words if asked for.
 
     The placeholder of 600 million stands for 6亿. What there is no placeholder for stays, unless it
-    is one itself: numbers give way to other spans, and Chinese words come last.
+    is one itself: numbers give way to other spans, and Chinese words come last. don&#39;t is read as don't.
     """
     chinese = chinese and _CHINESE_WORDS.search(text) is not None
     if not chinese and not _may_have_spans(text, numbers):
@@ -154,7 +155,7 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
 
         return pattern.sub(hide, text)
 
-    masked = hide_all(_PATTERNS[numbers], text)
+    masked = hide_all(_PATTERNS[numbers], _APOSTROPHE.sub("'", text))
     masked = _hide_emphasis(masked, free, spans)
     if chinese:
         masked = hide_all(_CHINESE_WORDS, masked)

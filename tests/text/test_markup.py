@@ -18,7 +18,7 @@ def test_a_word_that_touches_a_tag_is_set_apart_for_the_model_alone() -> None:
     translated = f"{bold} 红{end} 色的{italic}“狐狸”{end_italic}{line} 跑"
     assert masked.fill(translated) == "<b>红</b>色的<i>“狐狸”</i><br/>跑"
     assert mask("a <b> red </b> fox").fill(f"{bold} 红{end} 狐狸") == "<b> 红</b> 狐狸"
-    assert mask("Won&#39;t {0}s").text == f"Won{bold}t {end}s"
+    assert mask("R&#38;D {0}s").text == f"R{bold}D {end}s"
 
 
 def test_a_word_that_touches_a_tag_is_set_apart_in_training() -> None:

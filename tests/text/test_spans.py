@@ -327,6 +327,14 @@ def test_what_only_looks_like_an_entity_or_an_address_is_text(text: str) -> None
     assert find(text) == []
 
 
+def test_an_entity_in_a_word_is_its_apostrophe() -> None:
+    line = "I don&#39;t know Tom&rsquo;s &#39;so&#39;."
+    assert mask(line).text.count("don't know Tom's ") == 1
+    assert list(mask(line).spans.values()) == ["&#39;", "&#39;"]
+    assert lost(line, "我不知道汤姆的&#39;so&#39;。") == []
+    assert lost(line, "我不知道汤姆的&#39;so。") == ["&#39;"]
+
+
 def test_an_entity_may_follow_a_letter() -> None:
     assert find("AT&amp;T") == ["&amp;"]
 
