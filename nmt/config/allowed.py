@@ -45,6 +45,11 @@ def has_length(field: FieldInfo) -> bool:
     return get_origin(field.annotation) is tuple and Ellipsis not in get_args(field.annotation)
 
 
+def is_section(field: FieldInfo) -> bool:
+    """Whether a field has settings of its own."""
+    return any(map(_is_section, _alternatives(field.annotation)))
+
+
 def _inside(field: FieldInfo, key: str | int) -> FieldInfo:
     """The field of a section, or an item of a list."""
     for kind in _alternatives(field.annotation):

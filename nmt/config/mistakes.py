@@ -8,7 +8,14 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from nmt.config.allowed import allowed, choices, field_at, has_length, takes_any_text
+from nmt.config.allowed import (
+    allowed,
+    choices,
+    field_at,
+    has_length,
+    is_section,
+    takes_any_text,
+)
 from nmt.config.yaml_files import COMMAND_LINE, Keys, PlacedSettings
 
 _SETTING_NAME = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")  # train.updates
@@ -61,6 +68,8 @@ def fix(field: FieldInfo, value: Any) -> str:
     """What to write instead of a value that a field does not take."""
     must = f"must be {allowed(field)}"
     if isinstance(value, str):
+        if is_section(field):
+            return f"{must}, each setting on a line of its own: 'key: value', with a space"
         near = difflib.get_close_matches(value, choices(field), n=1)
         return f"{must}; did you mean {near[0]}?" if near else must
     if not isinstance(value, int | float):

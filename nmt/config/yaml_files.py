@@ -114,12 +114,29 @@ def _read_text(path: Path) -> str:
         raise ConfigError(f"{path}: byte {error.start} is not UTF-8; {fix}") from None
 
 
+# A part of what PyYAML says, and what helps.
+_FIXES = {
+    "'\\t'": "indent with spaces, not with tabs",
+    "expected <block end>": "indent the settings of a section alike",
+    "mapping values are not allowed": "write each 'key: value' on a line of its own, indented as its neighbours are",
+    "expected ',' or": "close what was opened with { or [",
+    "unexpected end of stream": "close the quotation mark",
+    "cannot start any token": "put text that begins with such a sign in quotation marks",
+    "undefined alias": "put text that begins with * in quotation marks",
+    "could not find expected ':'": "write 'key: value', with a colon and a space",
+}
+# Here the parser's place is where the file ends, and its context is what was opened.
+_NEVER_CLOSED = ("expected ',' or", "unexpected end of stream")
+
+
 def _syntax_error(path: Path, error: yaml.YAMLError | ValueError) -> str:
-    """What the parser says, with the line if it knows it."""
-    mark = getattr(error, "problem_mark", None)
-    place = f"{path}:{mark.line + 1}" if mark else f"{path}"
+    """What the parser says, with the line if it knows it, and the fix of a common mistake."""
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"{place}: not valid YAML ({problem})"
+    is_open = any(each in problem for each in _NEVER_CLOSED)
+    mark = getattr(error, "context_mark" if is_open else "problem_mark", None)
+    place = f"{path}:{mark.line + 1}" if mark else f"{path}"
+    fixes = [fix for part, fix in _FIXES.items() if part in problem]
+    return "; ".join([f"{place}: not valid YAML ({problem})", *fixes[:1]])
 
 
 def _note_places(node: yaml.Node | None, outer: Keys, path: Path, places: dict[Keys, str]) -> None:

@@ -132,6 +132,8 @@ def field_of(name: str) -> Any:
         ("evaluate.metrics=[blue]", "or ter; did you mean bleu?"),
         ("prepare.allowed_tests=[newstest17]", "questions; did you mean newstest2017?"),
         ("tgt.tokenizer=jeiba", "char or sentencepiece; did you mean jieba?"),
+        ("tgt=tokenizer jieba", "(language, tokenizer"),
+        ("tgt=tokenizer jieba", "), each setting on a line of its own: 'key: value', with a space"),
         ("train={1: 2}", "unknown key 'train.1'"),
         ("src.tokenizer=" + "x" * 200, "x…: must be whitespace, plain"),
     ],
