@@ -98,6 +98,7 @@ class EnglishConfig(SideConfig):
     language: Language = "en"
     tokenizer: TokenizerName = "whitespace"
     recase: bool = False
+    detach: bool = False
     prefix: tuple[Token, ...] = ()
 
 
@@ -337,6 +338,8 @@ class Config(Section):
             raise ValueError(
                 "src.recase=true needs src.tokenizer=sentencepiece, src.lowercase=false"
             )
+        if self.src.detach and self.src.tokenizer != "sentencepiece":
+            raise ValueError("src.detach=true needs src.tokenizer=sentencepiece")
         if self.model.tie_embeddings == "all" and not self.shared_vocab:
             raise ValueError("model.tie_embeddings=all needs shared_vocab=true")
         if len(self.src.prefix) + 2 > self.model.max_length:  # beside a token and EOS

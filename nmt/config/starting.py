@@ -16,6 +16,7 @@ _SECTIONS = ("src", "tgt", "model")
 # What a training may choose anew. The run it starts from brings the vectors of its tokens.
 _FREE: set[Keys] = {
     ("src", "recase"),
+    ("src", "detach"),
     ("src", "min_frequency"),
     ("tgt", "min_frequency"),
     ("model", "dropout"),

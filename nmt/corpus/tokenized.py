@@ -21,7 +21,7 @@ from nmt.corpus.store import Block, Ids, Int32, ParallelCorpus, write_store
 from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split
-from nmt.text.case import case_for
+from nmt.text.reading import reading_for
 from nmt.text.tokenizers import load_tokenizer
 
 Numbers = dict[str, int]  # of a side's tokens
@@ -65,6 +65,7 @@ class _SideSettings(NamedTuple):
     pieces: Path
     lowercase: bool
     recase: bool
+    detach: bool
 
 
 class _Chunk(NamedTuple):
@@ -78,8 +79,8 @@ class _Chunk(NamedTuple):
 @cache  # each process loads its tokenizers once
 def _encoder(side: _SideSettings) -> Callable[[str], list[str]]:
     tokenizer = load_tokenizer(side.tokenizer, side.pieces)
-    case = case_for(tokenizer, side.lowercase, side.recase)
-    return lambda line: tokenizer.encode(case(line))
+    reading = reading_for(tokenizer, side.lowercase, side.recase, side.detach)
+    return lambda line: tokenizer.encode(reading(line))
 
 
 def tokenize(config: Config, run: RunDir, folder: Path) -> TokenizedText:
@@ -100,8 +101,8 @@ def tokenize(config: Config, run: RunDir, folder: Path) -> TokenizedText:
 
 def _side_settings(config: Config, run: RunDir, name: SideName) -> _SideSettings:
     side = config.side(name)
-    recase = name == "src" and config.src.recase
-    return _SideSettings(side.tokenizer, run.pieces(name), side.lowercase, recase)
+    reading = (config.src.recase, config.src.detach) if name == "src" else (False, False)
+    return _SideSettings(side.tokenizer, run.pieces(name), side.lowercase, *reading)
 
 
 def _line_pairs(config: Config, run: RunDir) -> Iterator[LinePair]:

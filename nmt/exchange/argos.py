@@ -35,6 +35,8 @@ def refuse(trained: Trained) -> None:
         raise ModelError("src.lowercase=true: Argos Translate does not put text in lower case")
     if config.src.recase:
         raise ModelError("src.recase=true: Argos Translate does not put words in another case")
+    if config.src.detach:
+        raise ModelError("src.detach=true: Argos Translate does not set words apart")
     ctranslate2_folder.refuse(trained)
 
 

@@ -37,6 +37,11 @@ def text_notes(trained: Trained) -> list[str]:
             "nmt writes the words of the source in a case that its pieces know, HELLO or Tea as Hello or tea "
             "(`src.recase`); other programs do not, and translate such words worse."
         )
+    if trained.config.src.detach:
+        notes.append(
+            "nmt puts a space behind quotation marks and brackets that open at a word of the source (`src.detach`); "
+            "other programs do not, and translate such words worse."
+        )
     if trained.config.src.prefix:
         prefix = " ".join(trained.config.src.prefix)
         notes.append(f"Each source begins with the prefix `{prefix}` (`src.prefix`).")

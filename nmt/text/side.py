@@ -8,8 +8,8 @@ from nmt.config.schema import Config, SideConfig
 from nmt.errors import ModelError
 from nmt.files import readable_or
 from nmt.run_dir import RunDir, SideName
-from nmt.text.case import Case, case_for
 from nmt.text.normalize import normalize
+from nmt.text.reading import Reading, reading_for
 from nmt.text.spans import without_chinese
 from nmt.text.tokenizers import Tokenizer, load_tokenizer
 from nmt.text.vocab import BOS, PAD, UNK, Vocab
@@ -17,14 +17,14 @@ from nmt.text.vocab import BOS, PAD, UNK, Vocab
 
 @dataclass(frozen=True)
 class Side:
-    """Normalisation, tokenizer and vocabulary of one language."""
+    """Normalisation, reading, tokenizer and vocabulary of one language."""
 
     language: str
     tokenizer: Tokenizer
     vocab: Vocab
-    case: Case
+    reading: Reading
     never_unknown: bool  # <unk> is never written: unknown words are spelled
-    # What decides the ids beside the vocabulary: tokenizer, case, sentencepiece model.
+    # What decides the ids beside the vocabulary: tokenizer, reading, sentencepiece model.
     identity: str
     prefix: tuple[int, ...] = ()  # stands before the ids of each line
 
@@ -39,7 +39,7 @@ class Side:
 
     def prepared(self, text: str) -> str:
         """One line as it is cut into tokens."""
-        return self.case(normalize(text, self.language))
+        return self.reading(normalize(text, self.language))
 
     def encode(self, text: str) -> list[int]:
         """Ids of one line, with the prefix, without BOS or EOS; a blank line has none."""
@@ -76,24 +76,27 @@ def load_side(config: Config, run: RunDir, name: SideName) -> Side:
         tokenizer = load_tokenizer(side.tokenizer, pieces)
         vocab = Vocab.load(run.vocab(name))
     prefix = config.src.prefix if name == "src" else ()
-    recase = name == "src" and config.src.recase
+    reading = (config.src.recase, config.src.detach) if name == "src" else (False, False)
     return Side(
         language=side.language,
         tokenizer=tokenizer,
         vocab=vocab,
-        case=case_for(tokenizer, side.lowercase, recase),
+        reading=reading_for(tokenizer, side.lowercase, *reading),
         never_unknown=side.unknown == "spell",
-        identity=_identity(side, pieces, recase, prefix),
+        identity=_identity(side, pieces, *reading, prefix),
         prefix=_prefix_ids(vocab, prefix, run.vocab(name)),
     )
 
 
-def _identity(side: SideConfig, pieces: Path, recase: bool, prefix: tuple[str, ...]) -> str:
+def _identity(
+    side: SideConfig, pieces: Path, recase: bool, detach: bool, prefix: tuple[str, ...]
+) -> str:
     model = ""
     if side.tokenizer == "sentencepiece":
         model = hashlib.sha256(pieces.read_bytes()).hexdigest()
     case = "known" if recase else str(side.lowercase)
-    return " ".join([side.language, side.tokenizer, case, model, *prefix])
+    words = ["detached"] if detach else []
+    return " ".join([side.language, side.tokenizer, case, *words, model, *prefix])
 
 
 def _prefix_ids(vocab: Vocab, prefix: tuple[str, ...], source: Path) -> tuple[int, ...]:

@@ -274,6 +274,7 @@ def test_what_is_no_folder_is_refused(run: RunDir, tmp_path: Path) -> None:
             (*SHARED, "src.recase=true"),
             "src.recase=true: Argos Translate does not put words in another case",
         ),
+        ("argos", (*SHARED, "src.detach=true"), "src.detach=true: Argos Translate does not set"),
     ],
 )
 def test_what_the_program_has_no_place_for_is_refused_in_one_line_and_leaves_nothing(

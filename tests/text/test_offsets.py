@@ -114,7 +114,7 @@ def test_a_word_that_is_recased_stands_where_it_was_written() -> None:
     vocab = Vocab(model.pieces(), [1] * len(model.pieces()))
     case = case_for(model, recase=True)
     here = Side("en", model, vocab, case, never_unknown=True, identity="")
-    plain = replace(here, case=as_written)
+    plain = replace(here, reading=as_written)
     assert places(here, " THE CAT") == places(plain, " the cat") != places(plain, " THE CAT")
 
 

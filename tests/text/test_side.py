@@ -73,7 +73,7 @@ def test_encoding_normalises_and_lowers_first(run: RunDir) -> None:
     side = side_of(run, "whitespace", "src.language=zh", "tgt.language=en", "tgt.lowercase=true")
     assert side.tokens(" DON’T\u200b  Tea ") == ["do", "n't", "tea"]
     assert side.encode("Don’t tea") == side.encode("do n't TEA")
-    assert replace(side, case=as_written).tokens("DON’T") == ["DO", "N'T"]
+    assert replace(side, reading=as_written).tokens("DON’T") == ["DO", "N'T"]
 
 
 def test_a_prefix_is_part_of_what_decides_the_ids_and_has_to_be_listed(run: RunDir) -> None:
@@ -98,7 +98,7 @@ def test_a_side_is_as_the_configuration_says(run: RunDir) -> None:
     spelling, plain = (
         side_of(run, "char", f"tgt.unknown={unknown}") for unknown in ("spell", "unk")
     )
-    assert (spelling.language, spelling.case, spelling.never_unknown, plain.never_unknown) == (
+    assert (spelling.language, spelling.reading, spelling.never_unknown, plain.never_unknown) == (
         "zh",
         as_written,
         True,

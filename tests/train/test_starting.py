@@ -204,11 +204,14 @@ def test_settings_that_agree_and_those_of_the_training_are_taken(
     assert config.model.bias == "feed_forward"
 
 
-def test_a_training_can_begin_to_recase(base: RunDir, news: Path, tmp_path: Path) -> None:
+def test_a_training_can_begin_to_read_words_otherwise(
+    base: RunDir, news: Path, tmp_path: Path
+) -> None:
     if load_config(base.config).src.tokenizer == "sentencepiece":
-        settings = ["src.recase=true", "train.updates=1"]
+        settings = ["src.recase=true", "src.detach=true", "train.updates=1"]
         run = train(starting(base, news, tmp_path / "run", *settings))
         assert load_config(run.config).src.recase
+        assert load_config(run.config).src.detach
 
 
 def test_a_training_resumes_when_the_run_it_started_from_is_gone(

@@ -26,7 +26,7 @@ def side(language: str, tokens: str | list[str]) -> Side:
         language,
         tokenizer,
         Vocab(tokens, [1] * len(tokens)),
-        case=as_written,
+        reading=as_written,
         never_unknown=True,
         identity="",
     )

@@ -1,0 +1,81 @@
+"""Where words begin: behind a mark that opens at a word, pieces would be those of a word's end."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.config.load import load_config
+from nmt.errors import ConfigError
+from nmt.run_dir import RunDir
+from nmt.text.case import as_written
+from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
+from nmt.text.reading import detached, reading_for
+from nmt.text.side import Side, load_side
+from nmt.text.tokenizers import Whitespace
+from nmt.text.vocab import Vocab
+
+SMALL = train_sentencepiece(['she said ("so") and [it] is'] * 20, 300)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[Cancel]", "[ Cancel]"),
+        ('He said, "Go!" (twice).', 'He said, " Go!" ( twice).'),
+        ('("Well") {name}', '(" Well") { name}'),
+        ("\"I'm here\" and 'A dog'", "\" I'm here\" and ' A dog'"),
+        ("f(x), file(s), it's, don't, 5'' and (a), [x], (2)", None),
+        ('so" far) as] it goes', None),
+        ("[ Cancel ]", None),
+    ],
+)
+def test_a_word_is_set_apart_from_the_mark_that_opens_before_it(
+    text: str, expected: str | None
+) -> None:
+    assert detached(text) == (expected or text)
+
+
+@given(st.text("ab \"'()[]{}.“é中", max_size=30))
+def test_only_spaces_are_added_and_only_once(text: str) -> None:
+    found = detached(text)
+    assert found.replace(" ", "") == text.replace(" ", "")
+    assert detached(found) == found
+
+
+def test_pieces_alone_need_that() -> None:
+    assert reading_for(SentencePiece(SMALL), detach=True)('"So"') == '" So"'
+    assert reading_for(SentencePiece(SMALL), lowercase=True, detach=True)('"So"') == '" so"'
+    assert reading_for(SentencePiece(SMALL)) is as_written
+    assert reading_for(Whitespace(), detach=True) is as_written
+
+
+def english_side(run: RunDir, *overrides: str) -> Side:
+    model = with_words(SMALL, [f"{SPACE}Cancel", f"{SPACE}so"])
+    run.path.mkdir(exist_ok=True)
+    run.pieces("src").write_bytes(model)
+    pieces = SentencePiece(model).pieces()
+    Vocab(pieces, [1] * len(pieces)).save(run.vocab("src"))
+    return load_side(load_config(None, ["src.tokenizer=sentencepiece", *overrides]), run, "src")
+
+
+def test_a_side_that_detaches_knows_the_word(tmp_path: Path) -> None:
+    plain = english_side(RunDir(tmp_path))
+    detaching = english_side(RunDir(tmp_path), "src.detach=true")
+    assert f"{SPACE}Cancel" not in plain.tokens("[Cancel]")
+    assert f"{SPACE}Cancel" in detaching.tokens("[Cancel]")
+    assert plain.tokens("so [so") != detaching.tokens("so [so") == plain.tokens("so [ so")
+    assert plain.fingerprint() != detaching.fingerprint()
+
+
+def test_a_word_is_recased_as_it_stands_once_detached(tmp_path: Path) -> None:
+    both = english_side(RunDir(tmp_path), "src.detach=true", "src.recase=true")
+    assert f"{SPACE}Cancel" in both.tokens("[CANCEL]")
+
+
+def test_detaching_needs_pieces_and_a_source() -> None:
+    with pytest.raises(ConfigError, match=r"src\.detach=true needs src\.tokenizer=sentencepiece"):
+        load_config(None, ["src.detach=true"])
+    with pytest.raises(ConfigError, match=r"tgt\.detach"):
+        load_config(None, ["tgt.detach=true"])
