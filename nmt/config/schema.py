@@ -216,6 +216,7 @@ class TrainConfig(Section):
     warmup: Count = 4000
     cooldown: Positive | None = None
     label_smoothing: Rate = 0.1
+    word_dropout: Rate = 0.0
     clip_norm: NonNegative = 1.0
     validate_every: Positive = 1000
     save_every: Positive = 1000

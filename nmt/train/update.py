@@ -27,6 +27,7 @@ from nmt.train.distributed import World
 from nmt.train.loss import computed_logits, cross_entropy
 from nmt.train.optimizers import make_optimizers, steps_are_fused
 from nmt.train.splitting import Splitter
+from nmt.train.word_dropout import drop_words
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,8 @@ class Updater:
         scale = self.scaler.scale(torch.full((), 1 / total_tokens, device=world.device))
         for number, batch in enumerate(batches):
             seed_update(self.config.seed, update, number * world.size + world.rank)
-            for part in self.splitter.parts(batch):
+            words_left = drop_words(batch, self.config.word_dropout)
+            for part in self.splitter.parts(words_left):
                 total += self._backward_part(part, scale)
                 self.working.hand_over_gradients()
         return total / total_tokens

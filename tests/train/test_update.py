@@ -49,6 +49,19 @@ def computed_in(model: Transformer) -> set[torch.dtype]:
     return seen
 
 
+def test_words_are_dropped_by_seed_and_update_and_the_loss_is_of_all_labels() -> None:
+    model = small_model()
+    batch = some_batch()
+    losses = []
+    for share, update in ((0.0, 1), (0.5, 1), (0.5, 1), (0.5, 2)):
+        updater = Updater(config(word_dropout=share, seed=3), deepcopy(model), "fp32", CPU)
+        updated = updater.apply(update, [batch], batch.tokens)
+        assert updated.tokens == batch.tokens
+        losses.append(updated.loss)
+    assert losses[1] == losses[2]
+    assert len(set(losses)) == 3
+
+
 @pytest.mark.parametrize("schedule", ["noam", "inverse_sqrt"])
 def test_the_rate_rises_linearly_to_its_peak_and_falls_with_the_root(schedule: str) -> None:
     train = config(schedule=schedule, warmup=100, peak_lr=1e-3)
