@@ -69,7 +69,7 @@ def fix(field: FieldInfo, value: Any) -> str:
     must = f"must be {allowed(field)}"
     if isinstance(value, str):
         if is_section(field):
-            return f"{must}, each setting on a line of its own: 'key: value', with a space"
+            return f"{must}; give each setting its own value, with a space behind the colon"
         near = difflib.get_close_matches(value, choices(field), n=1)
         return f"{must}; did you mean {near[0]}?" if near else must
     if not isinstance(value, int | float):

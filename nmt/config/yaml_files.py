@@ -117,12 +117,14 @@ def _read_text(path: Path) -> str:
 # A part of what PyYAML says, and what helps.
 _FIXES = {
     "'\\t'": "indent with spaces, not with tabs",
+    "but found '<scalar>'": "put nothing behind a closing quotation mark, and write '' for a ' between two of them",
     "expected <block end>": "indent the settings of a section alike",
     "mapping values are not allowed": "write each 'key: value' on a line of its own, indented as its neighbours are",
-    "expected ',' or": "close what was opened with { or [",
+    "expected ',' or": "put a comma between two items, and close what was opened with { or [",
     "unexpected end of stream": "close the quotation mark",
     "cannot start any token": "put text that begins with such a sign in quotation marks",
     "undefined alias": "put text that begins with * in quotation marks",
+    "expected alphabetic or numeric": "put text that begins with * or & in quotation marks",
     "could not find expected ':'": "write 'key: value', with a colon and a space",
 }
 # Here the parser's place is where the file ends, and its context is what was opened.

@@ -21,7 +21,7 @@ from nmt.corpus.store import Block, Ids, Int32, ParallelCorpus, write_store
 from nmt.corpus.workers import map_chunks
 from nmt.errors import DataError
 from nmt.run_dir import SIDES, SPLITS, RunDir, SideName, Split
-from nmt.text.reading import reading_for
+from nmt.text.reading import ReadingSettings, reading_for, reading_settings
 from nmt.text.tokenizers import load_tokenizer
 
 Numbers = dict[str, int]  # of a side's tokens
@@ -63,9 +63,7 @@ class _SideSettings(NamedTuple):
 
     tokenizer: str
     pieces: Path
-    lowercase: bool
-    recase: bool
-    detach: bool
+    reading: ReadingSettings
 
 
 class _Chunk(NamedTuple):
@@ -79,7 +77,7 @@ class _Chunk(NamedTuple):
 @cache  # each process loads its tokenizers once
 def _encoder(side: _SideSettings) -> Callable[[str], list[str]]:
     tokenizer = load_tokenizer(side.tokenizer, side.pieces)
-    reading = reading_for(tokenizer, side.lowercase, side.recase, side.detach)
+    reading = reading_for(tokenizer, side.reading)
     return lambda line: tokenizer.encode(reading(line))
 
 
@@ -100,9 +98,9 @@ def tokenize(config: Config, run: RunDir, folder: Path) -> TokenizedText:
 
 
 def _side_settings(config: Config, run: RunDir, name: SideName) -> _SideSettings:
-    side = config.side(name)
-    reading = (config.src.recase, config.src.detach) if name == "src" else (False, False)
-    return _SideSettings(side.tokenizer, run.pieces(name), side.lowercase, *reading)
+    return _SideSettings(
+        config.side(name).tokenizer, run.pieces(name), reading_settings(config, name)
+    )
 
 
 def _line_pairs(config: Config, run: RunDir) -> Iterator[LinePair]:

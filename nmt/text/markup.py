@@ -5,15 +5,19 @@ they are set apart from the markup; a translation has its markup as close to its
 """
 
 import re
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-# White space that no line has otherwise: it stands in a masked source where the line itself has none.
+# White space of a masked source where the line itself has none.
 JOINT = "\x1f"
 
+Element = tuple[str, str]  # the placeholders of what opens it and what closes it
+
 _TAG = re.compile(r"< (/?) ([A-Za-z][^\s/>]*) [^<>]*? (/?) > \Z", re.VERBOSE)
-# CommonMark 0.31, §6.2, without its rarer cases; ~~ is GitHub's. Digits and letters of English end no emphasis.
+# CommonMark 0.31, §6.2, without its rarer cases; ~~ is GitHub's.
 EMPHASIS = re.compile(
-    r"""(?a:
+    r"""(?a:                                                    # Chinese may touch it
         (?<! [\w*~\\] )
         (?! __ [a-z\d_]{1,99} __ )                              # not __init__
         (?P<mark> \*{1,3}+ (?!\*) | _{1,3}+ (?!_) | ~~ (?!~) )
@@ -23,59 +27,126 @@ EMPHASIS = re.compile(
     )""",
     re.VERBOSE,
 )
-_MARKS = frozenset({"*", "**", "***", "_", "__", "___", "~~"})
+_NONE: Mapping[str, str] = {}
+MARKS = frozenset({"*", "**", "***", "_", "__", "___", "~~"})
 
 
-def elements(source: str, spans: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The placeholders of what opens and what closes each element of a masked source, the inner ones first."""
+def tag_elements(spans: Mapping[str, str]) -> list[Element]:
+    """The elements that the tags among the spans of a source make; `spans` are in order."""
+    elements: list[Element] = []
     opened: list[tuple[str, str]] = []  # placeholder, name
-    for placeholder in sorted(spans, key=source.find):
-        span = spans[placeholder]
+    for placeholder, span in spans.items():
         tag = _TAG.match(span)
-        if tag is not None and not tag[3]:  # not <br/>
-            name, closes = tag[2], bool(tag[1])
-        elif span in _MARKS:
-            name, closes = span, any(name == span for _, name in opened)
-        else:
+        if tag is None or tag[3]:  # <br/>
             continue
-        if not closes:
+        name = tag[2].lower()
+        if not tag[1]:
             opened.append((placeholder, name))
-        elif opened and opened[-1][1] == name:
-            yield opened.pop()[0], placeholder
+        elif any(name == other for _, other in opened):
+            while opened[-1][1] != name:  # <br>
+                opened.pop()
+            elements.append((opened.pop()[0], placeholder))
+    return elements
+
+
+def is_whole(words: str, elements: Sequence[Element]) -> bool:
+    """Whether words have each element as a whole, or nothing of it."""
+    return all((opening in words) == (closing in words) for opening, closing in elements)
 
 
 def set_apart(source: str, spans: Mapping[str, str]) -> str:
     """A masked source with a joint between markup and a word that follows it at once."""
-    marks = "".join(place for place, span in spans.items() if span in _MARKS or _TAG.match(span))
+    marks = "".join(place for place, span in spans.items() if span in MARKS or _TAG.match(span))
     return re.sub(rf"(?<=[{marks}])(?=[^\W_])", JOINT, source) if marks else source
 
 
-def as_in_source(text: str, source: str, spans: Mapping[str, str]) -> str:
+def as_in_source(
+    text: str, source: str, spans: Mapping[str, str], elements: Sequence[Element]
+) -> str:
     """The masked text of a translation, with its markup as it stands in the masked source.
 
-    What opens stands before what closes. No space is between markup and the words in it, nor behind markup, where the
-    source has none. Emphasis of nothing, which Markdown would show as stars, is left out.
+    Elements are nested. No space is between markup and the words in it, nor behind markup, where the source has none.
+    Emphasis of nothing, which Markdown would show as stars, is left out.
     """
-    text = text.replace(JOINT, "")
-    for opening, closing in elements(source, spans):
-        if -1 < text.find(closing) < text.find(opening):
-            text = text.translate({ord(opening): closing, ord(closing): opening})
+    text = _nested(text.replace(JOINT, ""), elements)
+    for opening, closing in elements:
         if f"{opening} " not in source:
             text = text.replace(f"{opening} ", opening)
         if f" {closing}" not in source:
             text = text.replace(f" {closing}", closing)
-        if spans[opening] in _MARKS:
+        if spans[opening] in MARKS:
             text = re.sub(f"^{opening}{closing} | ?{opening}{closing}", "", text)
-            text = _flanked(text, source, opening, closing)
     for place in spans:
         if place + JOINT in source:
             text = text.replace(f"{place} ", place)
     return text
 
 
-def _flanked(text: str, source: str, opening: str, closing: str) -> str:
-    """Emphasis that ends or begins with punctuation, set apart from a word outside: CommonMark needs that."""
-    if re.search(rf"\w{opening}|{closing}\w", source):
+def _nested(text: str, elements: Sequence[Element]) -> str:
+    """A text in which each element opens before it closes, and none closes before one that opened in it."""
+    element_of: dict[str, Element] = {}
+    for element in elements:
+        if all(text.count(place) == 1 for place in element):
+            element_of.update(dict.fromkeys(element, element))
+    nested = ""
+    opened: list[Element] = []
+    seen: set[Element] = set()
+    for character in text:
+        if character not in element_of:
+            nested += character
+        elif (element := element_of[character]) in seen:
+            nested += opened.pop()[1]
+        else:
+            nested += element[0]
+            opened.append(element)
+            seen.add(element)
+    return nested
+
+
+def with_emphasis(
+    text: str, source: str, spans: Mapping[str, str], elements: Sequence[Element]
+) -> str:
+    """A text that has placeholders for marks of emphasis alone, with the marks.
+
+    CommonMark takes `_` beside a letter, and marks between punctuation and a letter, for text. So a space is put there,
+    outside of the emphasis, and between two emphases that touch; but not where a letter touches it in the source.
+    """
+    openings: dict[str, str] = {}
+    closings: dict[str, str] = {}
+    for opening, closing in elements:
+        if spans[opening] in MARKS:
+            openings[opening] = closings[closing] = spans[opening]
+    if not openings:
         return text
-    text = re.sub(rf"(?<=\w){opening}(?=[^\w\s])", f" {opening}", text)
-    return re.sub(rf"(?<=[^\w\s]){closing}(?=\w)", f"{closing} ", text)
+    touched = partial(_is_touched, source, spans)
+    written = ""
+    for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
+        if character in openings:
+            if _needs_room(openings[character], before, after) and not touched(character, -1):
+                written += " "
+            written += openings[character]
+        elif character in closings:
+            written += closings[character]
+            if _needs_room(closings[character], after, before, openings) and not touched(
+                character, 1
+            ):
+                written += " "
+        else:
+            written += character
+    return written
+
+
+def _is_touched(source: str, spans: Mapping[str, str], place: str, step: int) -> bool:
+    """Whether a letter stands beside a placeholder of a source, before it (step -1) or behind it (1)."""
+    at = source.find(place) + step
+    beside = source[at : at + 1] if at >= 0 else ""
+    written = spans.get(beside, beside)
+    return beside == JOINT or (written[:1] if step > 0 else written[-1:]).isalnum()
+
+
+def _needs_room(mark: str, outside: str, inside: str, openings: Mapping[str, str] = _NONE) -> bool:
+    """Whether a mark of emphasis has to be set apart from what stands outside of it, such as one of `openings`."""
+    if outside in openings:
+        return openings[outside][0] == mark[0]
+    is_mark_or_sign = unicodedata.category(inside)[0] in "PSC"  # C: the placeholder of a mark
+    return outside.isalnum() and (mark[0] == "_" or is_mark_or_sign)

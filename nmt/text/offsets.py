@@ -136,7 +136,7 @@ def _with_spans(line: str, spans: Mapping[str, str]) -> list[Range]:
     ranges = []
     start = 0
     for character in line:
-        written = "" if character == JOINT else spans.get(character, character)
+        written = "" if spans and character == JOINT else spans.get(character, character)
         end = start + len(written)
         ranges.append(Range(start, end))
         start = end

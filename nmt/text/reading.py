@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
+from nmt.config.schema import Config
+from nmt.run_dir import SideName
 from nmt.text.case import case_for
 from nmt.text.pieces import SentencePiece
 from nmt.text.tokenizers import Tokenizer
@@ -10,17 +13,29 @@ from nmt.text.tokenizers import Tokenizer
 Reading = Callable[[str], str]
 
 # Quotation marks and brackets that open at the start of a word: not those of f(x), it's and (a).
-_OPENING = re.compile(
-    r"""(?<! [^\s("'\[{“‘«] ) [("'\[{“‘«]+ (?= [^\W\d_]{2} | [^\W\d_][ '] )""", re.VERBOSE
-)
+_OPENING = re.compile(r"""(?<! \S ) [("'\[{“‘«]++ (?= [^\W\d_]{2} | [^\W\d_][ '] )""", re.VERBOSE)
 
 
-def reading_for(
-    tokenizer: Tokenizer, lowercase: bool = False, recase: bool = False, detach: bool = False
-) -> Reading:
-    """The rule that a side's settings ask for; only sentencepiece models can `recase` and `detach`."""
-    case = case_for(tokenizer, lowercase, recase)
-    if detach and isinstance(tokenizer, SentencePiece):
+class ReadingSettings(NamedTuple):
+    """The settings of one side that say how it is read."""
+
+    lowercase: bool = False
+    recase: bool = False
+    detach: bool = False
+
+
+def reading_settings(config: Config, name: SideName) -> ReadingSettings:
+    """How a side is read. Only a source is read as anything but its case."""
+    if name == "src":
+        src = config.src
+        return ReadingSettings(src.lowercase, src.recase, src.detach)
+    return ReadingSettings(config.tgt.lowercase)
+
+
+def reading_for(tokenizer: Tokenizer, settings: ReadingSettings) -> Reading:
+    """The rule that settings ask for; only sentencepiece models can `recase` and `detach`."""
+    case = case_for(tokenizer, settings.lowercase, settings.recase)
+    if settings.detach and isinstance(tokenizer, SentencePiece):
         return lambda text: case(detached(text))
     return case
 

@@ -9,7 +9,7 @@ from nmt.errors import ModelError
 from nmt.files import readable_or
 from nmt.run_dir import RunDir, SideName
 from nmt.text.normalize import normalize
-from nmt.text.reading import Reading, reading_for
+from nmt.text.reading import Reading, ReadingSettings, reading_for, reading_settings
 from nmt.text.spans import without_chinese
 from nmt.text.tokenizers import Tokenizer, load_tokenizer
 from nmt.text.vocab import BOS, PAD, UNK, Vocab
@@ -76,26 +76,26 @@ def load_side(config: Config, run: RunDir, name: SideName) -> Side:
         tokenizer = load_tokenizer(side.tokenizer, pieces)
         vocab = Vocab.load(run.vocab(name))
     prefix = config.src.prefix if name == "src" else ()
-    reading = (config.src.recase, config.src.detach) if name == "src" else (False, False)
+    reading = reading_settings(config, name)
     return Side(
         language=side.language,
         tokenizer=tokenizer,
         vocab=vocab,
-        reading=reading_for(tokenizer, side.lowercase, *reading),
+        reading=reading_for(tokenizer, reading),
         never_unknown=side.unknown == "spell",
-        identity=_identity(side, pieces, *reading, prefix),
+        identity=_identity(side, pieces, reading, prefix),
         prefix=_prefix_ids(vocab, prefix, run.vocab(name)),
     )
 
 
 def _identity(
-    side: SideConfig, pieces: Path, recase: bool, detach: bool, prefix: tuple[str, ...]
+    side: SideConfig, pieces: Path, reading: ReadingSettings, prefix: tuple[str, ...]
 ) -> str:
     model = ""
     if side.tokenizer == "sentencepiece":
         model = hashlib.sha256(pieces.read_bytes()).hexdigest()
-    case = "known" if recase else str(side.lowercase)
-    words = ["detached"] if detach else []
+    case = "known" if reading.recase else str(reading.lowercase)
+    words = ["detached"] if reading.detach else []
     return " ".join([side.language, side.tokenizer, case, *words, model, *prefix])
 
 

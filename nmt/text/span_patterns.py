@@ -41,7 +41,7 @@ _URL = rf"""
       | mailto:                                                 # mailto:a@b.org
     )
     (?: [^\s<>"(){CHINESE}] | \( [^\s<>"(){CHINESE}]{{0,99}} \) )+
-    (?<! [.,;:!?\]'] )
+    (?<! [.,;:!?\]'*] )
 """
 _EMAIL = r"""(?a:
     (?<![\w.+-]) [\w.+-]{1,64} @
@@ -56,9 +56,9 @@ _PATH = r"""(?a:
     )
     [\w.~@%+=/\\-]* [\w/\\]
 )"""
-_MENTION = r"(?a: (?<![\w@#]) [@#] [A-Za-z_]\w* )"  # @tom, #topic
+_MENTION = r"(?a: (?<![\w@#&]) [@#] [A-Za-z_]\w* )"  # @tom, #topic
 _OPTION = rf"""(?a:
-    (?<! [^\s(\["'|/={CHINESE}] ) (?<! [^\s(\[]["'] )            # not 'so'--said he
+    (?<! [^\s(\["'|/=*>{CHINESE}] ) (?<! [^\s(\[]["'] )            # not 'so'--said he
     (?: --[a-z] [\w-]* (?: = [\w./:@%+,~-]{{0,99}} [\w/] )?      # --config=a.yaml
       | -[A-Za-z] (?![\w'’-])                                    # -v
     )
@@ -101,7 +101,7 @@ PATTERN = f"""
 _LATIN = r"\w\u00c0-\u024f"  # of a word, also where \w is ASCII
 _SNAKE = r"_{0,2} [A-Za-z] [A-Za-z\d]{0,99} (?: _{1,2} [A-Za-z\d]{1,99} ){1,20} _{0,2}"  # not _well_, is____a
 IDENTIFIER = rf"""(?a:
-    (?<! [{_LATIN}.,:/+-] )
+    (?<! [{_LATIN}.,:/#+-] )
     (?: (?! \w{{1,99}} \d s \b | (?: [cdkm]?m | ft | in | yd ) [23] \b )  # not MP3s, km2
         [A-Za-z]{{1,31}} \d [A-Za-z\d]{{0,63}} (?: -\d{{1,9}} )?           # Int32, i18n, x86-64
       | (?: [A-Za-z]\w{{0,99}} (?: \. | :: | -> ) ){{0,9}}

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from nmt.text.markup import EMPHASIS, JOINT, as_in_source, set_apart
+from nmt.text.markup import (
+    EMPHASIS,
+    JOINT,
+    MARKS,
+    Element,
+    as_in_source,
+    is_whole,
+    set_apart,
+    tag_elements,
+    with_emphasis,
+)
 from nmt.text.number_spans import (
     FIGURE,
     LONG_NUMBER,
@@ -36,7 +46,8 @@ Numbers = Literal["long", "figures", "all"]
 _CHINESE_WORDS = re.compile(f"《 [{HAN}]+ 》 | [{HAN}]+", re.VERBOSE)  # 《红楼梦》, 北京
 
 _SPAN = re.compile(
-    f"{_PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {IDENTIFIER} | {EMOJI}", re.VERBOSE
+    f"{APOSTROPHE} | {_PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {IDENTIFIER} | {EMOJI}",
+    re.VERBOSE,
 )
 _SPAN_OR_FIGURE = re.compile(f"{SCALED_NUMBER} | {_SPAN.pattern} | {FIGURE}", re.VERBOSE)
 _SPAN_OR_NUMBER = re.compile(f"{SCALED_NUMBER} | {_SPAN.pattern} | {NUMBER}", re.VERBOSE)
@@ -74,6 +85,7 @@ class Masked:
 
     text: str
     spans: dict[str, str]
+    elements: tuple[Element, ...] = ()
 
     def fill(self, text: str) -> str:
         """Put the spans into a text that has placeholders.
@@ -82,10 +94,10 @@ class Masked:
         stands for nothing is left out. Markup stands as in the source.
         """
         filled = ""
-        for piece in _SPLIT.split(as_in_source(text, self.text, self.spans)):
-            written = self.spans.get(piece, "") if piece in PLACEHOLDERS else piece
-            filled = beside(filled, written)
-        return filled
+        for piece in _SPLIT.split(as_in_source(text, self.text, self.spans, self.elements)):
+            span = self.spans.get(piece, "") if piece in PLACEHOLDERS else piece
+            filled = beside(filled, piece if span in MARKS else span)
+        return with_emphasis(filled, self.text, self.spans, self.elements)
 
     def intact_in(self, text: str) -> bool:
         """Whether each of the placeholders stands exactly once in a text, and no other one does."""
@@ -102,7 +114,7 @@ class MaskedPair(NamedTuple):
     @property
     def sides(self) -> tuple[str, str]:
         """Both sides as a model is trained with them."""
-        return self.src.replace(JOINT, " "), self.tgt
+        return _APOSTROPHE.sub("'", self.src.replace(JOINT, " ")), self.tgt
 
 
 def without_placeholders(text: str) -> str:
@@ -128,7 +140,16 @@ def cut(text: str) -> list[str]:
 
 def find(text: str, numbers: Numbers = "long") -> list[str]:
     """The protected spans of a text in order, `numbers` among them."""
-    return _PATTERNS[numbers].findall(text) if _may_have_spans(text, numbers) else []
+    return _found(_PATTERNS[numbers], text) if _may_have_spans(text, numbers) else []
+
+
+def _found(pattern: re.Pattern[str], text: str) -> list[str]:
+    """What a pattern finds in a text, without the apostrophes of words."""
+    return [match[0] for match in pattern.finditer(text) if not _is_apostrophe(match)]
+
+
+def _is_apostrophe(match: re.Match[str]) -> bool:
+    return _APOSTROPHE.match(match.string, match.start()) is not None
 
 
 def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
@@ -137,6 +158,7 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
     The placeholder of 600 million stands for 6亿. What there is no placeholder for stays, unless it
     is one itself: numbers give way to other spans, and Chinese words come last. don&#39;t is read as don't.
     """
+    text = text.replace(JOINT, " ")
     chinese = chinese and _CHINESE_WORDS.search(text) is not None
     if not chinese and not _may_have_spans(text, numbers):
         return Masked(text, {})
@@ -144,9 +166,11 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
     spans: dict[str, str] = {}
 
     def hide_all(pattern: re.Pattern[str], text: str) -> str:
-        placeholders = iter(_take(free, pattern.findall(text)))
+        placeholders = iter(_take(free, _found(pattern, text)))
 
         def hide(match: re.Match[str]) -> str:
+            if _is_apostrophe(match):
+                return "'"
             placeholder = next(placeholders)
             if placeholder is None:
                 return "" if match[0] in PLACEHOLDERS else match[0]
@@ -155,21 +179,26 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
 
         return pattern.sub(hide, text)
 
-    masked = hide_all(_PATTERNS[numbers], _APOSTROPHE.sub("'", text))
-    masked = _hide_emphasis(masked, free, spans)
+    masked = hide_all(_PATTERNS[numbers], text)
+    elements = tag_elements(spans)
+    masked = _hide_emphasis(masked, free, spans, elements)
     if chinese:
         masked = hide_all(_CHINESE_WORDS, masked)
-    return Masked(set_apart(masked, spans), spans)
+    return Masked(set_apart(masked, spans), spans, tuple(elements))
 
 
-def _hide_emphasis(text: str, free: deque[str], spans: dict[str, str], mark: str = "") -> str:
+def _hide_emphasis(
+    text: str, free: deque[str], spans: dict[str, str], elements: list[Element], mark: str = ""
+) -> str:
     """Replace the marks of Markdown's emphasis by free placeholders, two for each; only one kind of `mark` if named."""
 
     def hide(match: re.Match[str]) -> str:
-        if len(free) < 2 or mark not in ("", match["mark"]):
+        is_asked_for = mark in ("", match["mark"])
+        if not is_asked_for or len(free) < 2 or not is_whole(match["words"], elements):
             return match[0]
         opening, closing = free.popleft(), free.popleft()
         spans.update({opening: match["mark"], closing: match["mark"]})
+        elements.append((opening, closing))
         return opening + match["words"] + closing
 
     before = ""
@@ -201,13 +230,14 @@ def mask_pair(
     That is spans, `numbers` among them, Markdown's emphasis and, if asked for, the Chinese words of the source. `first`
     is any number: it says which of the placeholders comes first.
     """
+    src, tgt = (side.replace(JOINT, " ") for side in (src, tgt))
     free = deque(_from(SPAN_PLACEHOLDERS, first) + _from(NUMBER_PLACEHOLDERS, first))
     spans: dict[str, str] = {}
     src, tgt = _hide_shared_spans(src, tgt, numbers, free, spans)
     for mark in _shared_marks(src, tgt):
         if len(free) >= 2:
             both = free.popleft(), free.popleft()
-            src, tgt = (_hide_emphasis(side, deque(both), spans, mark) for side in (src, tgt))
+            src, tgt = (_hide_emphasis(side, deque(both), spans, [], mark) for side in (src, tgt))
     if chinese:
         src, tgt = _hide_shared_chinese(src, tgt, free, spans)
     return MaskedPair(set_apart(src, spans), tgt, spans) if spans else None
@@ -224,7 +254,7 @@ def _hide_shared_spans(
     spans.update({placeholder: span for span, placeholder in placeholders.items()})
 
     def hide(match: re.Match[str]) -> str:
-        return placeholders.get(match[0], match[0])
+        return match[0] if _is_apostrophe(match) else placeholders.get(match[0], match[0])
 
     pattern = _PATTERNS[numbers]
     return pattern.sub(hide, src), pattern.sub(hide, tgt)

@@ -70,11 +70,14 @@ _SUSPICIOUS = re.compile(
     """,
     re.VERBOSE,
 )
-# What is never touched inside, and is no Chinese context outside.
+# 2：30, which is written 2:30 as in GB/T 7408, and scores and ratios that look like it.
+_TIME = re.compile(r"(?<! [\d:：.] ) \d{1,2} ： [0-5]\d (?! [\d:：] | \.\d )", re.VERBOSE)
+# What is never touched inside, but for times, and is no Chinese context outside.
 _PROTECTED = re.compile(
     rf"""
     \A [\s\#>*-]{{0,20}} \d+ (?: \.\d+ )+ \. (?=\s)              # 2.1. 安装
   | {PATTERN}
+  | {_TIME.pattern}
   | (?<!\d) \d+ (?: [.,:/]\d+ )+                            # 3.14, 3,000, 10:30, 2026/11/21
   | (?a: \b (?: [A-Za-z]\. ){{2,}} )                          # U.S.
   | (?<![A-Za-z\d]) [:;=] [’'-]? [)(DPp3|\\] (?!\w)         # :-) ;D
@@ -86,7 +89,7 @@ _PROTECTED = re.compile(
     re.VERBOSE,
 )
 # Every protected span has one of these.
-_PROTECTABLE = re.compile(f"[`<&{{%:.@/#(,;=^{_WORD}{_SIGN}]|-[A-Za-z]")
+_PROTECTABLE = re.compile(f"[`<&{{%:：.@/#(,;=^{_WORD}{_SIGN}]|-[A-Za-z]")
 
 
 # --- what callers use ---
@@ -122,14 +125,12 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
 
     def hide(match: re.Match[str]) -> str:
         span = match[0]
-        spans.append(span)
+        spans.append(span.replace("：", ":") if _TIME.fullmatch(span) else span)
         return _WORD if span[0].isalnum() and span[-1].isalnum() else _SIGN
 
     line = _PROTECTED.sub(hide, text) if _PROTECTABLE.search(text) else text
     before = ""
-    while (
-        line != before
-    ):  # changes make marks wider, but those of times, and spaces fewer: this ends
+    while line != before:  # every change makes marks wider or spaces fewer: this ends
         before = line
         line = _repair_once(line, spacing)
     if not spans:
@@ -293,15 +294,6 @@ _RULES = (
       | (?<= [、；和与或及] ) {_NAME} [,;] (?= {_NAME} )
         """,
         _full_width_list,
-    ),
-    # 在2：30之后 → 在2:30之后, as GB/T 7408 writes a time; a ratio stays: 比例是1：50
-    _rule(
-        "：",
-        r"""
-        (?<! [\d:：.] ) (?<! 比 ) (?<! 比. ) (?<! 比.. ) (?<! 比... )
-        ( \d{1,2} ) ： ( [0-5]\d ) (?! [\d:：] | \.\d )
-        """,
-        r"\1:\2",
     ),
     # 他走了. → 他走了。
     _rule(".", rf"(?<= [{_LAST}] ) {_GAP}* \. (?! [.A-Za-z\d] )", "。"),

@@ -133,7 +133,10 @@ def field_of(name: str) -> Any:
         ("prepare.allowed_tests=[newstest17]", "questions; did you mean newstest2017?"),
         ("tgt.tokenizer=jeiba", "char or sentencepiece; did you mean jieba?"),
         ("tgt=tokenizer jieba", "(language, tokenizer"),
-        ("tgt=tokenizer jieba", "), each setting on a line of its own: 'key: value', with a space"),
+        (
+            "tgt=tokenizer jieba",
+            "); give each setting its own value, with a space behind the colon",
+        ),
         ("train={1: 2}", "unknown key 'train.1'"),
         ("src.tokenizer=" + "x" * 200, "x…: must be whitespace, plain"),
     ],

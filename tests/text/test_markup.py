@@ -1,7 +1,9 @@
 """Markup around words: tags and emphasis stay, the words in them are read as any others."""
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.text.normalize import normalize
@@ -39,6 +41,10 @@ def test_a_word_that_touches_a_tag_is_set_apart_in_training() -> None:
         ("<br/>a</br>", "10", "</br><br/>"),
         ("<a href='x'>a</a>", "10", "<a href='x'></a>"),
         ("<b>a</i>", "10", "</i><b>"),
+        ("<b>a<br>b</b>", "210", "<b><br></b>"),
+        ("<p>See <img src='x'> now</p>", "210", "<p><img src='x'></p>"),
+        ("<B>a</b>", "10", "<B></b>"),
+        ("<b>a</b> <i>b</i>", "0213", "<b><i></i></b>"),
         ("<b>a</b>", "1", "</b>"),
         ("<b>a</b>", "0", "<b>"),
     ],
@@ -92,10 +98,20 @@ def test_a_name_between_double_underscores_is_a_span_of_its_own() -> None:
     assert find("Call __init__ and __so_on__.") == ["__init__", "__so_on__"]
 
 
-@given(st.text("ab1 *_~.<>/中，“”\ue010", max_size=24))
-def test_any_markup_comes_back_from_masking(text: str) -> None:
-    masked = mask(text.replace("\ue010", ""))
-    assert masked.fill(masked.text) == text.replace("\ue010", "")
+@settings(max_examples=400)
+@given(
+    st.lists(
+        st.sampled_from(
+            [*"ab1 *_~.<>/中，“”(\x1f", "**", "~~", "<b>", "</b>", "<br>", "&#39;", " {0} "]
+        ),
+        max_size=16,
+    )
+)
+def test_any_markup_comes_back_from_masking(parts: list[str]) -> None:
+    text = "".join(parts)
+    masked = mask(text, chinese=True)
+    plain = re.sub("(?<=[a-z])&#39;(?=[a-z])", "'", text).replace("\x1f", " ")
+    assert masked.fill(masked.text) in (plain, text)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +125,12 @@ def test_any_markup_comes_back_from_masking(text: str) -> None:
         ("**a** b", "01 乙", "乙"),
         ("b **a** b", "乙 01 乙", "乙 乙"),
         ("*a* and **b**", "02乙31", "***乙***"),
+        ("Read _this_ now.", "现在读0这个1吧。", "现在读 _这个_ 吧。"),
+        ("Do __not do__ this.", "0不要1这样做。", "__不要__ 这样做。"),
+        ("**a** **b**", "0甲12乙3", "**甲** **乙**"),
+        ("**a:** https://a.org", "1甲：20", "**甲：** https://a.org"),
+        ("b **max_a** b", "乙102乙", "乙**max_a**乙"),
+        ("*a* and **b**", "0甲2乙1丙3", "*甲**乙**丙*"),
         ("*a* and **b**", "2乙3和0甲1", "**乙**和*甲*"),
     ],
 )

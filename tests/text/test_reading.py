@@ -1,5 +1,6 @@
 """Where words begin: behind a mark that opens at a word, pieces would be those of a word's end."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from nmt.errors import ConfigError
 from nmt.run_dir import RunDir
 from nmt.text.case import as_written
 from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
-from nmt.text.reading import detached, reading_for
+from nmt.text.reading import ReadingSettings, detached, reading_for
 from nmt.text.side import Side, load_side
 from nmt.text.tokenizers import Whitespace
 from nmt.text.vocab import Vocab
@@ -26,6 +27,7 @@ SMALL = train_sentencepiece(['she said ("so") and [it] is'] * 20, 300)
         ('He said, "Go!" (twice).', 'He said, " Go!" ( twice).'),
         ('("Well") {name}', '(" Well") { name}'),
         ("\"I'm here\" and 'A dog'", "\" I'm here\" and ' A dog'"),
+        ('print(("hello")) a[["b"]]', None),
         ("f(x), file(s), it's, don't, 5'' and (a), [x], (2)", None),
         ('so" far) as] it goes', None),
         ("[ Cancel ]", None),
@@ -37,6 +39,13 @@ def test_a_word_is_set_apart_from_the_mark_that_opens_before_it(
     assert detached(text) == (expected or text)
 
 
+def test_a_long_line_of_marks_takes_no_time() -> None:
+    start = time.process_time()
+    for marks in ("(" * 100_000, "\"' " * 50_000):
+        assert detached(marks) == marks
+    assert time.process_time() - start < 2  # in the square of the length it would be minutes
+
+
 @given(st.text("ab \"'()[]{}.“é中", max_size=30))
 def test_only_spaces_are_added_and_only_once(text: str) -> None:
     found = detached(text)
@@ -45,10 +54,12 @@ def test_only_spaces_are_added_and_only_once(text: str) -> None:
 
 
 def test_pieces_alone_need_that() -> None:
-    assert reading_for(SentencePiece(SMALL), detach=True)('"So"') == '" So"'
-    assert reading_for(SentencePiece(SMALL), lowercase=True, detach=True)('"So"') == '" so"'
-    assert reading_for(SentencePiece(SMALL)) is as_written
-    assert reading_for(Whitespace(), detach=True) is as_written
+    detach = ReadingSettings(detach=True)
+    lower = ReadingSettings(lowercase=True, detach=True)
+    assert reading_for(SentencePiece(SMALL), detach)('"So"') == '" So"'
+    assert reading_for(SentencePiece(SMALL), lower)('"So"') == '" so"'
+    assert reading_for(SentencePiece(SMALL), ReadingSettings()) is as_written
+    assert reading_for(Whitespace(), detach) is as_written
 
 
 def english_side(run: RunDir, *overrides: str) -> Side:
