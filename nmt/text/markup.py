@@ -7,7 +7,6 @@ they are set apart from the markup; a translation has its markup as close to its
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 # White space of a masked source where the line itself has none.
 JOINT = "\x1f"
@@ -27,7 +26,6 @@ EMPHASIS = re.compile(
     )""",
     re.VERBOSE,
 )
-_NONE: Mapping[str, str] = {}
 MARKS = frozenset({"*", "**", "***", "_", "__", "___", "~~"})
 
 
@@ -111,25 +109,22 @@ def with_emphasis(
     CommonMark takes `_` beside a letter, and marks between punctuation and a letter, for text. So a space is put there,
     outside of the emphasis, and between two emphases that touch; but not where a letter touches it in the source.
     """
-    openings: dict[str, str] = {}
-    closings: dict[str, str] = {}
-    for opening, closing in elements:
-        if spans[opening] in MARKS:
-            openings[opening] = closings[closing] = spans[opening]
-    if not openings:
+    emphases = [element for element in elements if spans[element[0]] in MARKS]
+    openings = {opening for opening, _ in emphases}
+    closings = {closing for _, closing in emphases}
+    if not emphases:
         return text
-    touched = partial(_is_touched, source, spans)
     written = ""
     for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
         if character in openings:
-            if _needs_room(openings[character], before, after) and not touched(character, -1):
-                written += " "
-            written += openings[character]
+            mark = spans[character]
+            is_tight = _is_touched(source, spans, character, -1)
+            written += f" {mark}" if _needs_room(mark, before, after) and not is_tight else mark
         elif character in closings:
-            written += closings[character]
-            if _needs_room(closings[character], after, before, openings) and not touched(
-                character, 1
-            ):
+            mark = spans[character]
+            is_tight = _is_touched(source, spans, character, 1)
+            written += f"{mark} " if _needs_room(mark, after, before) and not is_tight else mark
+            if after in openings and spans[after][0] == mark[0]:
                 written += " "
         else:
             written += character
@@ -144,9 +139,7 @@ def _is_touched(source: str, spans: Mapping[str, str], place: str, step: int) ->
     return beside == JOINT or (written[:1] if step > 0 else written[-1:]).isalnum()
 
 
-def _needs_room(mark: str, outside: str, inside: str, openings: Mapping[str, str] = _NONE) -> bool:
-    """Whether a mark of emphasis has to be set apart from what stands outside of it, such as one of `openings`."""
-    if outside in openings:
-        return openings[outside][0] == mark[0]
+def _needs_room(mark: str, outside: str, inside: str) -> bool:
+    """Whether a mark of emphasis has to be set apart from what stands outside of it."""
     is_mark_or_sign = unicodedata.category(inside)[0] in "PSC"  # C: the placeholder of a mark
     return outside.isalnum() and (mark[0] == "_" or is_mark_or_sign)
