@@ -15,6 +15,12 @@ from nmt.cli import app
 from nmt.commands.streams import LastingStream
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training notes itself in runs/latest of the current folder: that of a clone is not the tests'."""
+    monkeypatch.chdir(tmp_path)
+
+
 def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus")
     settings = [
