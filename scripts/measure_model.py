@@ -22,12 +22,12 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 from hold_out import text_files
-from sacrebleu.metrics.bleu import BLEU
 
 from nmt.checks.faults import faults_of
 from nmt.corpus.lines import read_lines
 from nmt.corpus.pairs import read_pairs
 from nmt.errors import UserError
+from nmt.evaluate.metrics import new_metric
 from nmt.files import write_text
 from nmt.text.spans import find
 
@@ -195,7 +195,7 @@ def markup(model: Model, sets: Sets) -> None:
     """BLEU of the words as they are, and with some of them in tags or emphasised; how often these marks are kept."""
     pairs = [pair for files in map(files_of, sets) for pair in read_pairs(files.src, files.ref)]
     references = [[pair.tgt for pair in pairs]]
-    bleu = BLEU(tokenize="zh")
+    bleu = new_metric("bleu")
     plain = translate(model, [pair.src for pair in pairs])
     print(f"{len(pairs)} lines as they are: BLEU {bleu.corpus_score(plain, references).score:.2f}")
     for name, marks in MARKS.items():

@@ -114,18 +114,20 @@ def with_emphasis(
     closings = {closing for _, closing in emphases}
     if not emphases:
         return text
+
+    def room(place: str, step: int, outside: str, inside: str) -> str:
+        mark = spans[place]
+        if step > 0 and outside in openings:
+            return " " if spans[outside][0] == mark[0] else ""
+        is_tight = _is_touched(source, spans, place, step)
+        return " " if _needs_room(mark, outside, inside) and not is_tight else ""
+
     written = ""
     for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
         if character in openings:
-            mark = spans[character]
-            is_tight = _is_touched(source, spans, character, -1)
-            written += f" {mark}" if _needs_room(mark, before, after) and not is_tight else mark
+            written += room(character, -1, before, after) + spans[character]
         elif character in closings:
-            mark = spans[character]
-            is_tight = _is_touched(source, spans, character, 1)
-            written += f"{mark} " if _needs_room(mark, after, before) and not is_tight else mark
-            if after in openings and spans[after][0] == mark[0]:
-                written += " "
+            written += spans[character] + room(character, 1, after, before)
         else:
             written += character
     return written

@@ -3,15 +3,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from side_of_pieces import side_of_pieces
 
 from nmt.config.load import load_config
 from nmt.errors import ConfigError
 from nmt.run_dir import RunDir
 from nmt.text.case import KnownCase, as_written, case_for
 from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
-from nmt.text.side import Side, load_side
+from nmt.text.side import Side
 from nmt.text.tokenizers import Whitespace
-from nmt.text.vocab import Vocab
 
 PIECES = [f"{SPACE}{word}" for word in ("Hello", "tea", "don", "NASA", "the", "The")] + [
     "tea",
@@ -66,11 +66,7 @@ def test_the_rule_is_what_the_settings_say() -> None:
 
 
 def english_side(run: RunDir, *overrides: str) -> Side:
-    run.path.mkdir(exist_ok=True)
-    run.pieces("src").write_bytes(model := with_words(SMALL, [f"{SPACE}Hello", f"{SPACE}tea"]))
-    pieces = SentencePiece(model).pieces()
-    Vocab(pieces, [1] * len(pieces)).save(run.vocab("src"))
-    return load_side(load_config(None, ["src.tokenizer=sentencepiece", *overrides]), run, "src")
+    return side_of_pieces(run, with_words(SMALL, [f"{SPACE}Hello", f"{SPACE}tea"]), *overrides)
 
 
 def test_a_side_that_recases_gives_equal_ids_for_all_cases(tmp_path: Path) -> None:

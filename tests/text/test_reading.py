@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from side_of_pieces import side_of_pieces
 
 from nmt.config.load import load_config
 from nmt.errors import ConfigError
@@ -13,9 +14,8 @@ from nmt.run_dir import RunDir
 from nmt.text.case import as_written
 from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
 from nmt.text.reading import ReadingSettings, detached, reading_for
-from nmt.text.side import Side, load_side
+from nmt.text.side import Side
 from nmt.text.tokenizers import Whitespace
-from nmt.text.vocab import Vocab
 
 SMALL = train_sentencepiece(['she said ("so") and [it] is'] * 20, 300)
 
@@ -63,12 +63,7 @@ def test_pieces_alone_need_that() -> None:
 
 
 def english_side(run: RunDir, *overrides: str) -> Side:
-    model = with_words(SMALL, [f"{SPACE}Cancel", f"{SPACE}so"])
-    run.path.mkdir(exist_ok=True)
-    run.pieces("src").write_bytes(model)
-    pieces = SentencePiece(model).pieces()
-    Vocab(pieces, [1] * len(pieces)).save(run.vocab("src"))
-    return load_side(load_config(None, ["src.tokenizer=sentencepiece", *overrides]), run, "src")
+    return side_of_pieces(run, with_words(SMALL, [f"{SPACE}Cancel", f"{SPACE}so"]), *overrides)
 
 
 def test_a_side_that_detaches_knows_the_word(tmp_path: Path) -> None:
