@@ -10,7 +10,7 @@ from nmt.commands.evaluation_files import EvaluationFiles
 from nmt.commands.evaluation_results import Gate, Results
 from nmt.commands.output_file import refuse_history
 from nmt.commands.streams import filled_lines
-from nmt.commands.trained_run import find_run, refuse_history_elsewhere
+from nmt.commands.trained_run import find_others, find_run, refuse_history_elsewhere
 from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ _FILES = "a file is given as --hyp FILE --ref FILE, or as --src FILE --ref FILE"
 def evaluate(
     config: options.ConfigFile = None,
     model: options.Model = None,
+    ensemble: options.Ensemble = None,
     overrides: options.SearchOverrides = None,
     src: Source = None,
     ref: Reference = None,
@@ -145,7 +146,7 @@ def evaluate(
     """Score a model or files of translations."""
     from nmt.exchange.engines import Computing
 
-    computing = Computing(engine, device, precision)
+    computing = Computing(engine, device, precision, () if hyp else find_others(ensemble))
     files = EvaluationFiles.of(
         src, ref, hyp, baseline, by, segment_scores, lower_is_better, significance
     )
@@ -153,7 +154,7 @@ def evaluate(
     results = Results(output, sentences, overwrite, as_json, quiet)
     search = {"beam_size": beam_size, "typography": typography, "verify": verify}
     asked = _overrides(overrides, search, device)
-    _refuse_files(files, model, output, asked, computing)
+    _refuse_files(files, model, ensemble, output, asked, computing)
     results.refuse(files)
     baseline_lines = _lines(baseline)
     settings, run = _settings(files, config, model, asked, history)
@@ -189,6 +190,7 @@ def _lines(path: Path | None) -> list[str] | None:
 def _refuse_files(
     files: EvaluationFiles,
     model: Path | None,
+    ensemble: list[Path] | None,
     output: Path | None,
     overrides: list[str],
     computing: "Computing",
@@ -199,6 +201,7 @@ def _refuse_files(
         return
     given = {
         "--model": model is not None,
+        "--ensemble": bool(ensemble),
         "--output": output is not None,
         "--device": computing.device != "auto",
         "--precision": computing.precision != "auto",

@@ -18,9 +18,9 @@ def public_name(sources: Sequence[str] | None, references: Sequence[str]) -> str
 
 
 def lines_trained_on(
-    config: "Config", run: "RunDir", sources: Sequence[str], references: Sequence[str]
+    config: "Config", runs: "Sequence[RunDir]", sources: Sequence[str], references: Sequence[str]
 ) -> list[int] | None:
-    """The numbers of the test lines that stand in a run's train; None if its keys are not at hand."""
+    """The numbers of the test lines that stand in the train of any of the runs; None if not all have their keys."""
     from nmt.corpus.pairs import SentencePair
     from nmt.corpus.train_keys import lines_in_train
     from nmt.text.normalize import normalize
@@ -29,7 +29,13 @@ def lines_trained_on(
     for source, reference in zip(sources, references, strict=True):
         src = normalize(source, config.src.language)
         pairs.append(SentencePair(src, normalize(reference, config.tgt.language)))
-    return lines_in_train(run.train_keys, pairs)
+    found: set[int] = set()
+    for run in runs:
+        lines = lines_in_train(run.train_keys, pairs)
+        if lines is None:
+            return None
+        found.update(lines)
+    return sorted(found)
 
 
 def doubt_about(trained_on: Sequence[int], lines: int) -> str:

@@ -75,6 +75,14 @@ Model = Annotated[
         "the last trained run, or pretrained, which comes with nmt.",
     ),
 ]
+Ensemble = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DIR",
+        parser=path_of,
+        help="Another run, or checkpoint, whose model decides together with the first; repeatable.",
+    ),
+]
 BeamSize = Annotated[
     str | None,
     typer.Option(metavar="N", help="Hypotheses kept at each step; 1: greedy search."),

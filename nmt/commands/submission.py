@@ -138,7 +138,8 @@ def from_model(
     _refuse_other_baseline(baseline, sources)
     name = run.path.resolve().name
     asked = files.asked([name], len(sources))
-    trained_on = lines_trained_on(settings, run, sources, texts[0])
+    others = [other for _, other in computing.others]
+    trained_on = lines_trained_on(settings, [run, *others], sources, texts[0])
     doubts = (doubt_about(trained_on, len(sources)),) if trained_on else ()
 
     from nmt.exchange.engines import open_translator
@@ -146,14 +147,14 @@ def from_model(
 
     tell = print_nothing if quiet else say
     translator = open_translator(settings, run, computing, warn, tell)
-    about_checkpoint = _about_checkpoint(translator.checkpoint)
+    about_model, *about_others = map(_about_model, [run, *others], translator.checkpoints)
     hypotheses = []
     for window in shown(windows(sources), is_watched(quiet), total=len(sources)):
         hypotheses += [translation.text for translation in translator.translate(window)]
     about = {
         "nmt": __version__,
-        "model": str(run.path),
-        **about_checkpoint,
+        **about_model,
+        **({"ensemble": about_others} if about_others else {}),
         "engine": translator.engine.name,
         "search": settings.search.model_dump(mode="json"),
         "source": str(source),
@@ -190,13 +191,15 @@ def _refuse_other_baseline(baseline: list[str] | None, sources: list[str]) -> No
         check_baseline(baseline, sources)
 
 
-def _about_checkpoint(folder: Path | None) -> dict[str, Any]:
-    """What reports say of a checkpoint: its name, such as step-00012000, the updates behind it, and what it holds."""
-    if folder is None:
-        return {}
+def _about_model(run: RunDir, folder: Path) -> dict[str, Any]:
+    """What reports say of a model: its run, its checkpoint, the updates behind it, and a hash of its weights."""
     from nmt.checkpoint import weights_hash
 
-    about: dict[str, Any] = {"checkpoint": folder.name, "step": int(folder.name.partition("-")[2])}
+    about: dict[str, Any] = {
+        "model": str(run.path),
+        "checkpoint": folder.name,  # such as step-00012000
+        "step": int(folder.name.partition("-")[2]),
+    }
     with suppress(ModelError):  # a training in this run has deleted it meanwhile
         about["weights"] = weights_hash(folder)
     return about

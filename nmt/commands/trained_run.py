@@ -70,6 +70,11 @@ def find_run(
     return settings, run
 
 
+def find_others(models: list[Path] | None) -> "tuple[tuple[Config, RunDir], ...]":
+    """The trained runs that are named to decode together with the first; raises as `find_run`."""
+    return tuple(find_run(model, None, []) for model in models or [])
+
+
 def _refuse_absent(run: RunDir, train: str) -> None:
     """Raise ModelError if there is no run, or not the checkpoint that is asked for."""
     where = f"{run.path}{run.note}"

@@ -23,7 +23,7 @@ from nmt.commands.streams import (
     say,
     warn,
 )
-from nmt.commands.trained_run import find_run
+from nmt.commands.trained_run import find_others, find_run
 from nmt.commands.translate_files import FilesAsked, Job, translate_files
 from nmt.errors import ConfigError, counted
 
@@ -81,6 +81,7 @@ _FILES = "a file is given as --input FILE, or as < FILE, and a pattern in quotes
 def translate(
     config: options.ConfigFile = None,
     model: options.Model = None,
+    ensemble: options.Ensemble = None,
     overrides: options.SearchOverrides = None,
     input_file: options.InputFile = None,
     output_format: OutputFormat = "text",
@@ -120,8 +121,11 @@ def translate(
     files.refuse_contradictions()
     settings, run = _trained_run(model, config, overrides, search, device)
     _refuse_several_as_text(output_format, settings.search.n_best)
-    engine = _engine_that_aligns(engine, output_format, output_dir) if alignments else engine
-    job = Job(settings, run, Computing(engine, device, precision), output_format, invalid, quiet)
+    others = find_others(ensemble)
+    if alignments:
+        engine = _engine_that_aligns(engine, output_format, output_dir, ensemble)
+    computing = Computing(engine, device, precision, others)
+    job = Job(settings, run, computing, output_format, invalid, quiet)
     if output_dir is not None:
         translate_files(job, files)
     else:
@@ -163,7 +167,10 @@ def _refuse_several_as_text(output_format: str, n_best: int) -> None:
 
 
 def _engine_that_aligns(
-    engine: options.Engine, output_format: str, output_dir: Path | None
+    engine: options.Engine,
+    output_format: str,
+    output_dir: Path | None,
+    ensemble: list[Path] | None,
 ) -> options.Engine:
     """The engine whose attention can be seen. Raises ConfigError for what cannot go with alignments."""
     if output_format != "jsonl":
@@ -171,6 +178,9 @@ def _engine_that_aligns(
     if output_dir is not None:
         fix = "give one file as --input FILE --output FILE"
         raise ConfigError(f"command line: --alignments does not go with --output-dir; {fix}")
+    if ensemble:
+        message = "an ensemble has no one attention"
+        raise ConfigError(f"command line: --alignments does not go with --ensemble; {message}")
     if engine == "ctranslate2":
         message = "CTranslate2 does not show where the model looks"
         raise ConfigError(f"command line: --alignments needs --engine torch; {message}")

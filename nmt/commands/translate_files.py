@@ -188,10 +188,17 @@ def model_of(job: Job) -> "Model":
     """The model as it travels to workers, which have another working folder."""
     from nmt.cluster.ray_translators import Model
 
-    checkpoint = job.run.checkpoint
-    if checkpoint is not None:
-        checkpoint = checkpoint.absolute()
-    return Model(job.settings, job.run.path.absolute(), checkpoint, job.computing)
+    run = _absolute(job.run)
+    others = tuple((config, _absolute(other)) for config, other in job.computing.others)
+    computing = job.computing._replace(others=others)
+    return Model(job.settings, run.path, run.checkpoint, computing)
+
+
+def _absolute(run: "RunDir") -> "RunDir":
+    from nmt.run_dir import RunDir
+
+    checkpoint = None if run.checkpoint is None else run.checkpoint.absolute()
+    return RunDir(run.path.absolute(), checkpoint)
 
 
 class Progress:

@@ -22,11 +22,15 @@ _NUMBERS: dict[str, Literal["int8", "float32"]] = {
 
 
 class Computing(NamedTuple):
-    """What computes, on which device, and how exactly; each may be `auto`."""
+    """What computes, on which device, and how exactly; each may be `auto`.
+
+    `others` are trained runs whose models decide together with that of the run that translates.
+    """
 
     engine: EngineName
     device: str
     precision: str
+    others: tuple[tuple[Config, RunDir], ...] = ()
 
 
 def open_translator(
@@ -49,7 +53,7 @@ def open_translator(
         raise ConfigError("--precision int8 needs --engine ctranslate2")
     from nmt.translate.load import load_translator
 
-    return load_translator(config, run, asked.device, asked.precision, warn, say)
+    return load_translator(config, run, asked.device, asked.precision, warn, say, asked.others)
 
 
 def _best_engine(config: Config, asked: Computing) -> EngineName:
@@ -57,7 +61,7 @@ def _best_engine(config: Config, asked: Computing) -> EngineName:
     fits = asked.device in ("auto", "cpu") and asked.precision in ("auto", "int8")
     samples = config.search.effective_method == "sample"
     inexpressible = config.model.norm == "post" and config.model.has_final_norm
-    if not fits or samples or inexpressible or find_spec("ctranslate2") is None:
+    if not fits or asked.others or samples or inexpressible or find_spec("ctranslate2") is None:
         return "torch"
     if asked.precision == "int8":
         return "ctranslate2"
@@ -85,6 +89,9 @@ def _on_ctranslate2(
     if asked.precision not in _NUMBERS:
         message = f"--precision {asked.precision} needs --engine torch"
         raise ConfigError(f"{message}; CTranslate2 computes in int8 or fp32")
+    if asked.others:
+        message = "CTranslate2 decodes with one model"
+        raise ConfigError(f"--ensemble needs --engine torch; {message}")
     numbers = _NUMBERS[asked.precision]
     load_ctranslate2()  # whether it is installed is told before anything else
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
@@ -92,6 +99,6 @@ def _on_ctranslate2(
     longest = config.model.max_length - 1
     engine = CTranslate2Engine(conversion.folder, src, tgt, longest, numbers)
     translator = Translator(engine, src, tgt, config.search, config.prepare.augment)
-    translator.checkpoint = conversion.checkpoint
+    translator.checkpoints = (conversion.checkpoint,)
     say(f"nmt: model {conversion.checkpoint}{run.note}, {engine.name} on cpu")
     return translator

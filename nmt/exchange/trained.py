@@ -48,9 +48,8 @@ class Trained:
 def load_trained(config: Config, run: RunDir, warn: Say, say: Say) -> Trained:
     """The trained model of a run. Raises ModelError if there is none, or if it is damaged."""
     translator = load_translator(config, run, "cpu", "fp32", warn, say)
-    folder = translator.checkpoint
+    (folder,) = translator.checkpoints
     decoder = translator.engine
-    assert folder is not None  # noqa: S101 - it was loaded from one
     assert isinstance(decoder, Decoder)  # noqa: S101 - on torch
     return Trained(
         model=decoder.model,

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import partial
+from itertools import chain
 from threading import Barrier
 from typing import NamedTuple
 
@@ -29,7 +30,13 @@ from nmt.translate.batches import batches_of, longest_target, padded_width
 from nmt.translate.engine import NBest
 from nmt.translate.sampling import uniforms
 from nmt.translate.search import SEARCHES, sample
-from nmt.translate.stepper import ModelStepper, PendingPlaceholders
+from nmt.translate.stepper import (
+    EnsemblePredictor,
+    ModelPredictor,
+    PendingPlaceholders,
+    Predictor,
+    RestrictedStepper,
+)
 
 
 class Source(NamedTuple):
@@ -40,7 +47,7 @@ class Source(NamedTuple):
 
 
 class Decoder:
-    """The engine on torch: a model, and what search has to know about its two vocabularies."""
+    """The engine on torch: a model, or several, and what search has to know about their two vocabularies."""
 
     def __init__(
         self,
@@ -50,10 +57,15 @@ class Decoder:
         precision: Precision,
         warn: Say = print_nothing,
         numbers: Numbers = "long",
+        others: Sequence[Transformer] = (),
     ) -> None:
-        """`warn` is told once if a batch does not fit in memory. `numbers`: those that are masked in translating."""
+        """`warn` is told once if a batch does not fit in memory. `numbers`: those that are masked in translating.
+
+        `others` are models of the same vocabularies that decide together with `model`: an ensemble.
+        """
         self.name = f"torch {precision}"
         self.model = _cast(model, dtype_of(precision))
+        self._others = [_cast(other, dtype_of(precision)) for other in others]
         self.device = next(model.parameters()).device
         self.src = src
         self.tgt = tgt
@@ -69,7 +81,16 @@ class Decoder:
     @property
     def longest(self) -> int:
         """The most tokens of a sentence: EOS takes a position on the source side, BOS on the target side."""
-        return self.model.config.max_length - 1
+        return self._positions - 1
+
+    @property
+    def _models(self) -> list[Transformer]:
+        return [self.model, *self._others]
+
+    @property
+    def _positions(self) -> int:
+        """Those that every model has."""
+        return min(model.config.max_length for model in self._models)
 
     def masked(self, source: str, translation: str) -> MaskedPair:
         """Both sides with placeholders, as in translating, for what stands once in each."""
@@ -87,7 +108,7 @@ class Decoder:
     def fingerprint(self) -> str:
         """A hash of the weights and their precision."""
         digest = hashlib.sha256(str(self.model.dtype).encode())
-        for parameter in self.model.parameters():
+        for parameter in chain.from_iterable(model.parameters() for model in self._models):
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
         return digest.hexdigest()
 
@@ -189,25 +210,31 @@ class Decoder:
         numbers = [uniforms(search.seed, *source, max(of_each) + 1) for source in sources]
         return sample(stepper, limits, search, torch.from_numpy(np.stack(numbers)).to(self.device))
 
-    def _stepper(self, sources: list[list[int]], limits: Tensor, beams: int) -> ModelStepper:
+    def _stepper(self, sources: list[list[int]], limits: Tensor, beams: int) -> RestrictedStepper:
         """A stepper that writes the placeholders of each source, and no others."""
-        width = min(padded_width(max(map(len, sources))), self.model.config.max_length)
+        width = min(padded_width(max(map(len, sources))), self._positions)
         src = pad(sources, width).to(self.device)  # [B,S]
-        self.model.eval()
-        cache = self.model.encode(src)
-        cache.reserve(beams)
-
+        predictor = self._predictor(src, beams)
         placeholders = set(self._src_placeholders)
         if all(placeholders.isdisjoint(ids) for ids in sources):
             forbidden = self._tensor(self.never_written)
-            return ModelStepper(self.model, cache, forbidden)
+            return RestrictedStepper(predictor, forbidden)
         is_in_source = (src[:, :, None] == self._tensor(self._src_placeholders)).any(dim=1)  # [B,P]
         pending = PendingPlaceholders(
             self._tensor(self._tgt_placeholders),
             is_in_source.repeat_interleave(beams, dim=0),  # [N,P]
             limits.repeat_interleave(beams),  # [N]
         )
-        return ModelStepper(self.model, cache, self._tensor(self._forbidden), pending)
+        return RestrictedStepper(predictor, self._tensor(self._forbidden), pending)
+
+    def _predictor(self, src: Tensor, beams: int) -> Predictor:
+        """The model, or the ensemble, having read src [B,S]."""
+        predictors = []
+        for model in self._models:
+            cache = model.eval().encode(src)
+            cache.reserve(beams)
+            predictors.append(ModelPredictor(model, cache))
+        return EnsemblePredictor(predictors) if self._others else predictors[0]
 
     def _tensor(self, ids: list[int]) -> Tensor:
         return torch.tensor(ids, device=self.device)

@@ -1,6 +1,7 @@
-"""The translator of a trained run: its best checkpoint, or the last whole one."""
+"""The translator of a trained run, or of several: of each the best checkpoint, or the last whole one."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -22,6 +23,8 @@ _TRIES = 20
 _PAUSE = 0.02
 _KERNELS = 16_384  # the shapes of decoding are many and small
 
+TrainedRun = tuple[Config, RunDir]
+
 
 def load_translator(
     config: Config,
@@ -30,17 +33,19 @@ def load_translator(
     precision: str = "auto",
     warn: Say = print_nothing,
     say: Say = print_nothing,
+    others: Sequence[TrainedRun] = (),
 ) -> Translator:
     """The translator of a run's best checkpoint; if that is damaged, of the last whole one, with a warning.
 
-    A checkpoint that `run` itself names is taken, or none. `say` is told what is used, and where.
-    Raises ModelError if there is none, or if it does not belong to the run's vocabularies.
+    A checkpoint that `run` itself names is taken, or none. With `others` it is an ensemble: their models decide
+    together with the run's, whose configuration holds. `say` is told what is used, and where. Raises ModelError
+    if there is no checkpoint, or if one does not belong to the run's vocabularies.
     """
-    decoder, folder = load_decoder(config, run, device, precision, warn, say)
+    decoder, checkpoints = load_decoder(config, run, device, precision, warn, say, others)
     translator = Translator(
         decoder, decoder.src, decoder.tgt, config.search, config.prepare.augment
     )
-    translator.checkpoint = folder
+    translator.checkpoints = checkpoints
     return translator
 
 
@@ -51,8 +56,9 @@ def load_decoder(
     precision: str = "auto",
     warn: Say = print_nothing,
     say: Say = print_nothing,
-) -> tuple[Decoder, Path]:
-    """The engine on torch of a run, and the checkpoint that it has; as `load_translator`."""
+    others: Sequence[TrainedRun] = (),
+) -> tuple[Decoder, tuple[Path, ...]]:
+    """The engine on torch of a run, and the checkpoints that it has, the run's first; as `load_translator`."""
     keep_kernels(_KERNELS)
     folder, meta, weights = load_checkpoint(run, warn)
     src = load_side(config, run, "src")
@@ -60,6 +66,44 @@ def load_decoder(
     check_fits(folder, meta, src, tgt)
     where = open_device(device)
     resolved = resolve_precision(precision, where)
+    model = _built(config, weights, folder, src, tgt, where)
+
+    folders, models = [folder], []
+    for other in others:
+        its_folder, its_model = _load_other(other, folder, src, tgt, where, warn)
+        folders.append(its_folder)
+        models.append(its_model)
+    with within_memory(f"the model of {folder}", "take another device"):
+        numbers = numbers_masked(config.prepare.augment, keeps_chinese(src, tgt))
+        decoder = Decoder(model, src, tgt, resolved, warn, numbers, models)
+    say(f"nmt: {_named(folders, run.note)}, {resolved} on {where}")
+    return decoder, tuple(folders)
+
+
+def _named(folders: list[Path], note: str) -> str:
+    """For people: "model A", or of an ensemble "models A, B and C"; the note goes with the first."""
+    *most, last = [f"{folders[0]}{note}", *map(str, folders[1:])]
+    return f"models {', '.join(most)} and {last}" if most else f"model {last}"
+
+
+def _load_other(
+    other: TrainedRun, first: Path, src: Side, tgt: Side, where: torch.device, warn: Say
+) -> tuple[Path, Transformer]:
+    """Another model of an ensemble, and its checkpoint; `first` is that of the first."""
+    config, run = other
+    folder, meta, weights = load_checkpoint(run, warn)
+    for name, side, fingerprint in zip(SIDES, (src, tgt), meta.fingerprints, strict=True):
+        if fingerprint != side.fingerprint():
+            message = f"has another {name} vocabulary than {first}"
+            fix = "an ensemble needs models of the same corpora and text settings"
+            raise ModelError(f"{folder}: {message}; {fix}")
+    return folder, _built(config, weights, folder, src, tgt, where)
+
+
+def _built(
+    config: Config, weights: Weights, folder: Path, src: Side, tgt: Side, where: torch.device
+) -> Transformer:
+    """The model of the weights of a checkpoint's `folder`. Raises ModelError for weights of another shape."""
     with torch.device("meta"):  # shapes only
         shapes = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     # What does not fit is refused before anything is allocated.
@@ -67,10 +111,7 @@ def load_decoder(
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     checkpoint.copy_weights(model, weights)
     with within_memory(f"the model of {folder}", "take another device"):
-        numbers = numbers_masked(config.prepare.augment, keeps_chinese(src, tgt))
-        decoder = Decoder(model.to(where), src, tgt, resolved, warn, numbers)
-    say(f"nmt: model {folder}{run.note}, {resolved} on {where}")
-    return decoder, folder
+        return model.to(where)
 
 
 Loaded = tuple[Path, Meta, Weights]

@@ -1,9 +1,13 @@
-"""A model, as search sees it. Shapes: N rows, V target tokens, F forbidden tokens, P placeholders."""
+"""A model, or several, as search sees them. Shapes: N rows, V target tokens, F forbidden tokens, P placeholders."""
+
+from collections.abc import Sequence
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from nmt.model.cache import Cache
+from nmt.model.device import wide
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import EOS
 
@@ -46,35 +50,83 @@ class PendingPlaceholders:
         self._limits = self._limits[rows]
 
 
-class ModelStepper:
-    """One Transformer over its key/value cache. It never proposes the tokens `forbidden` [F]."""
+class Predictor(Protocol):
+    """What says how likely each next token is."""
 
-    def __init__(
-        self,
-        model: Transformer,
-        cache: Cache,
-        forbidden: Tensor,
-        pending: PendingPlaceholders | None = None,
-    ) -> None:
-        self.model = model
-        self.cache = cache
-        self.forbidden = forbidden
-        self.pending = pending
+    def step(self, last: Tensor) -> Tensor:
+        """Take the newest token of each row [N]; give the logits of the next [N,V], to be changed in place."""
+
+    def select(self, rows: Tensor) -> None:
+        """Continue with these rows [N'] in this order: K rows of a sentence, or none of it."""
+
+
+class ModelPredictor:
+    """One Transformer over its key/value cache."""
+
+    def __init__(self, model: Transformer, cache: Cache) -> None:
+        self._model = model
+        self._cache = cache
 
     def step(self, last: Tensor) -> Tensor:
         """Decode one position: the newest tokens [N] → logits [N,V]."""
-        logits = self.model.decode(last[:, None], self.cache)[:, -1]
-        logits.index_fill_(1, self.forbidden, -torch.inf)
-        if self.pending is not None:
-            self.pending.enforce(logits, last)
+        return self._model.decode(last[:, None], self._cache)[:, -1]
+
+    def select(self, rows: Tensor) -> None:
+        """Continue with these rows of the cache."""
+        self._cache.select(rows)
+
+
+class EnsemblePredictor:
+    """Models of the same vocabularies. A token is as likely as the mean of what they say."""
+
+    def __init__(self, members: Sequence[Predictor]) -> None:
+        self._members = members
+
+    def step(self, last: Tensor) -> Tensor:
+        """The newest tokens [N] → logits [N,V]."""
+        total, *others = (_log_probs(member.step(last)) for member in self._members)
+        for log_probs in others:
+            total = torch.logaddexp(total, log_probs)
+        return total  # that of the mean but for log M, which is no difference between tokens
+
+    def select(self, rows: Tensor) -> None:
+        """Continue with these rows."""
+        for member in self._members:
+            member.select(rows)
+
+
+def _log_probs(logits: Tensor) -> Tensor:
+    """Logits [N,V] → log-probabilities [N,V]."""
+    return logits.to(wide(logits.dtype)).log_softmax(dim=1)
+
+
+class RestrictedStepper:
+    """A predictor that may not propose the tokens `forbidden` [F], and has to write those that are `pending`."""
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        forbidden: Tensor,
+        pending: PendingPlaceholders | None = None,
+    ) -> None:
+        self._predictor = predictor
+        self._forbidden = forbidden
+        self._pending = pending
+
+    def step(self, last: Tensor) -> Tensor:
+        """The newest tokens [N] → logits [N,V]."""
+        logits = self._predictor.step(last)
+        logits.index_fill_(1, self._forbidden, -torch.inf)
+        if self._pending is not None:
+            self._pending.enforce(logits, last)
         return logits
 
     def owing(self) -> Tensor | None:
         """Which rows still have to write placeholders, bool [N]; None: none has to write any."""
-        return None if self.pending is None else self.pending.owing()
+        return None if self._pending is None else self._pending.owing()
 
     def select(self, rows: Tensor) -> None:
-        """Continue with these rows of the cache."""
-        self.cache.select(rows)
-        if self.pending is not None:
-            self.pending.select(rows)
+        """Continue with these rows."""
+        self._predictor.select(rows)
+        if self._pending is not None:
+            self._pending.select(rows)

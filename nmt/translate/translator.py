@@ -34,7 +34,7 @@ class Translator:
     tried again.
     """
 
-    checkpoint: Path | None = None  # the folder of its weights, where they were loaded
+    checkpoints: tuple[Path, ...] = ()  # the folders of its weights, where they were loaded
 
     def __init__(
         self,

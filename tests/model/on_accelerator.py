@@ -25,7 +25,7 @@ from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.train.distributed import World
 from nmt.train.update import Updater
-from nmt.translate.stepper import ModelStepper, PendingPlaceholders
+from nmt.translate.stepper import ModelPredictor, PendingPlaceholders, RestrictedStepper
 
 # torch's own copying asks fake tensors where their memory is.
 pytestmark = pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
@@ -140,7 +140,9 @@ def test_steps_of_decoding_stay_on_the_device_and_wait_for_nothing(
         cache = model.encode(torch.empty(sentences, S, dtype=torch.int64, device=gpu))
         cache.reserve(beams)
         owed = torch.empty(rows, 3, dtype=torch.bool, device=gpu)
-        stepper = ModelStepper(model, cache, ids(4), PendingPlaceholders(ids(3), owed, ids(rows)))
+        stepper = RestrictedStepper(
+            ModelPredictor(model, cache), ids(4), PendingPlaceholders(ids(3), owed, ids(rows))
+        )
         for _ in range(3):
             logits = stepper.step(ids(rows))
             stepper.select(ids(rows))

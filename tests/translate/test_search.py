@@ -22,7 +22,7 @@ from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK
 from nmt.translate.engine import Hypothesis, NBest
 from nmt.translate.search import SEARCHES, Stepper, sample
-from nmt.translate.stepper import ModelStepper
+from nmt.translate.stepper import ModelPredictor, RestrictedStepper
 
 Prefix = tuple[int, ...]
 Table = Callable[[Prefix], list[float]]  # a prefix → the log-probability of each next token
@@ -412,9 +412,8 @@ LIMITS = [9, 4, 12, 6, 3]
 def model_search(model: Transformer, forbid_unknown: bool, options: SearchConfig) -> list[NBest]:
     kv = model.encode(pad(SOURCES))
     kv.reserve(options.beam_size if options.method == "beam" else 1)
-    stepper: Stepper = ModelStepper(
-        model, kv, torch.tensor([PAD, BOS, UNK] if forbid_unknown else [PAD, BOS])
-    )
+    forbidden = torch.tensor([PAD, BOS, UNK] if forbid_unknown else [PAD, BOS])
+    stepper: Stepper = RestrictedStepper(ModelPredictor(model, kv), forbidden)
     return search_through(stepper, torch.tensor(LIMITS), options)
 
 

@@ -17,7 +17,7 @@ from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.model.transformer import Transformer
 from nmt.translate import search
 from nmt.translate.open_sentences import OpenSentences
-from nmt.translate.stepper import ModelStepper, PendingPlaceholders
+from nmt.translate.stepper import ModelPredictor, PendingPlaceholders, RestrictedStepper
 
 NAME = "gpu"
 B, S, V, LIMIT = 6, 9, 4000, 12
@@ -39,7 +39,7 @@ def ids(gpu: torch.device, *shape: int) -> Tensor:
     return torch.zeros(shape, dtype=torch.int64, device=gpu)
 
 
-def stepper(gpu: torch.device, beams: int) -> ModelStepper:
+def stepper(gpu: torch.device, beams: int) -> RestrictedStepper:
     shape = ModelConfig(d_model=32, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1)
     with gpu:
         model = Transformer(shape, V, V).eval()
@@ -47,7 +47,7 @@ def stepper(gpu: torch.device, beams: int) -> ModelStepper:
     cache.reserve(beams)
     owed = torch.zeros(B * beams, 3, dtype=torch.bool, device=gpu)
     pending = PendingPlaceholders(ids(gpu, 3), owed, ids(gpu, B * beams))
-    return ModelStepper(model, cache, ids(gpu, 4), pending)
+    return RestrictedStepper(ModelPredictor(model, cache), ids(gpu, 4), pending)
 
 
 def known_limits(monkeypatch: pytest.MonkeyPatch) -> None:
