@@ -12,6 +12,7 @@ import torch
 from conftest import TINY, tiny_config
 
 from nmt.checkpoint import copy_weights
+from nmt.config.load import load_config
 from nmt.model.transformer import Transformer
 from nmt.train.update import Updated
 
@@ -56,6 +57,24 @@ def test_the_curve_has_a_point_for_each_checkpoint(
     assert len(points) == 2
     assert reached == f"BLEU 0.0: after {points[0].split()[0]} minutes"
     assert missed == "BLEU 101.0: not reached"
+
+
+@pytest.mark.slow
+def test_an_ensemble_is_scored_each_time_that_it_grows(corpus: Path, tmp_path: Path) -> None:
+    asked = ["--run", str(tmp_path / "run"), "--checkpoints", "2", "--models", "2", "--goal", "0"]
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / "speedrun.py", *asked, f"data.path={corpus}", *TINY],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    heading, one, two, _reached = done.stdout.splitlines()
+    assert heading.split() == ["minutes", "models", "BLEU", "ensemble"]
+    assert one.split()[1:] == ["1", *2 * [one.split()[2]]]
+    assert two.split()[1] == "2"
+    seeds = [load_config(tmp_path / "run" / name / "config.yaml").train.seed for name in "12"]
+    assert seeds == [1, 2]
 
 
 def test_checkpoints_that_do_not_divide_the_updates_are_refused(

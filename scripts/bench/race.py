@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +28,7 @@ from nmt.train.reader import Reader
 from nmt.train.trainer import Trainer
 from nmt.train.update import learning_rate
 from nmt.translate.decoder import Decoder
+from nmt.translate.load import TrainedRun, load_translator
 from nmt.translate.translator import Translator
 
 ALONE = World(0, 1, torch.device("cpu"))
@@ -41,6 +42,25 @@ class Point(NamedTuple):
     update: int
     bleu: float
     averaged: float
+
+    @property
+    def best(self) -> float:
+        """The better BLEU."""
+        return max(self.bleu, self.averaged)
+
+
+class Grown(NamedTuple):
+    """The test BLEU after so many minutes in which so many models were trained: of the last, and of all together."""
+
+    minutes: float
+    models: int
+    bleu: float
+    ensemble: float
+
+    @property
+    def best(self) -> float:
+        """The better BLEU."""
+        return max(self.bleu, self.ensemble)
 
 
 def nmt_race(config: Config, checkpoints: int) -> None:
@@ -64,6 +84,24 @@ def nmt_race(config: Config, checkpoints: int) -> None:
     run = prepared(config)
     _note(run, "begin", 0)
     Trainer(config, run, ALONE).train()
+
+
+def ensemble_race(config: Config, checkpoints: int, models: int) -> Iterator[Grown]:
+    """Train models one after the other, each with its own seed, and score the ensemble each time that it grows.
+
+    Each has a folder in the run folder: 1, 2, 3 … As in `nmt translate`, its checkpoint is the one that dev has chosen.
+    """
+    trained: list[TrainedRun] = []
+    minutes = 0.0
+    for number in range(models):
+        train = config.train.model_copy(update={"seed": config.train.seed + number})
+        folder = str(Path(config.run_dir) / str(number + 1))
+        own = config.model_copy(update={"train": train, "run_dir": folder})
+        nmt_race(own, checkpoints)
+        run = RunDir(Path(folder))
+        trained.append((own, run))
+        minutes += max(_seconds(run).values()) / 60
+        yield Grown(minutes, len(trained), _bleu_of(trained[-1:]), _bleu_of(trained))
 
 
 def plain_race(config: Config, minutes: float, checkpoints: int) -> None:
@@ -135,17 +173,27 @@ def _seconds(run: RunDir) -> dict[int, float]:
 
 
 def _bleu(config: Config, run: RunDir, weights: checkpoint.Weights) -> float:
-    """BLEU of the test sentences."""
-    sources, references = (list(read_lines(run.text("test", name))) for name in ("en", "zh"))
+    """BLEU of the test sentences by these weights."""
     src, tgt = (load_side(config, run, name) for name in SIDES)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     checkpoint.copy_weights(model, weights)
     decoder = Decoder(model, src, tgt, resolve_precision("auto", ALONE.device))
-    translator = Translator(decoder, src, tgt, config.search, config.prepare.augment)
+    return _score(Translator(decoder, src, tgt, config.search, config.prepare.augment), run)
+
+
+def _bleu_of(trained: list[TrainedRun]) -> float:
+    """BLEU of the test sentences by these models together."""
+    (config, run), *others = trained
+    return _score(load_translator(config, run, "cpu", others=others), run)
+
+
+def _score(translator: Translator, run: RunDir) -> float:
+    """BLEU of a run's test sentences."""
+    sources, references = (list(read_lines(run.text("test", name))) for name in ("en", "zh"))
     texts = [translation.text for translation in translator.translate(sources)]
     return values(texts, [references], ["bleu"])["bleu"]
 
 
-def first_over(bleu: float, curve: list[Point]) -> Point | None:
-    """The first point whose checkpoint, or average, is at least that good."""
-    return next((point for point in curve if max(point.bleu, point.averaged) >= bleu), None)
+def first_over(bleu: float, curve: Sequence[Point | Grown]) -> Point | Grown | None:
+    """The first point that is at least that good."""
+    return next((point for point in curve if point.best >= bleu), None)
