@@ -68,19 +68,17 @@ def load_decoder(
     resolved = resolve_precision(precision, where)
     model = _built(config, weights, folder, src, tgt, where)
 
-    folders, models = [folder], []
-    for other in others:
-        its_folder, its_model = _load_other(other, folder, src, tgt, where, warn)
-        folders.append(its_folder)
-        models.append(its_model)
+    loaded = [_load_other(other, folder, src, tgt, where, warn) for other in others]
+    models = [model for _, model in loaded]
+    folders = (folder, *(folder for folder, _ in loaded))
     with within_memory(f"the model of {folder}", "take another device"):
         numbers = numbers_masked(config.prepare.augment, keeps_chinese(src, tgt))
         decoder = Decoder(model, src, tgt, resolved, warn, numbers, models)
     say(f"nmt: {_named(folders, run.note)}, {resolved} on {where}")
-    return decoder, tuple(folders)
+    return decoder, folders
 
 
-def _named(folders: list[Path], note: str) -> str:
+def _named(folders: Sequence[Path], note: str) -> str:
     """For people: "model A", or of an ensemble "models A, B and C"; the note goes with the first."""
     *most, last = [f"{folders[0]}{note}", *map(str, folders[1:])]
     return f"models {', '.join(most)} and {last}" if most else f"model {last}"

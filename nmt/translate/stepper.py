@@ -1,6 +1,7 @@
 """A model, or several, as search sees them. Shapes: N rows, V target tokens, F forbidden tokens, P placeholders."""
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Protocol
 
 import torch
@@ -84,10 +85,9 @@ class EnsemblePredictor:
 
     def step(self, last: Tensor) -> Tensor:
         """The newest tokens [N] → logits [N,V]."""
-        total, *others = (_log_probs(member.step(last)) for member in self._members)
-        for log_probs in others:
-            total = torch.logaddexp(total, log_probs)
-        return total  # that of the mean but for log M, which is no difference between tokens
+        log_probs = [_log_probs(member.step(last)) for member in self._members]
+        # Of the sum, not of the mean: all logits are higher by the same, which says nothing.
+        return reduce(torch.logaddexp, log_probs)
 
     def select(self, rows: Tensor) -> None:
         """Continue with these rows."""
