@@ -71,6 +71,11 @@ class RunDir:
         """The run that comes with nmt."""
         return cls(_PACKAGE / PRETRAINED, why=why)
 
+    def absolute(self) -> Self:
+        """The same run, as it is named from any folder."""
+        checkpoint = None if self.checkpoint is None else self.checkpoint.absolute()
+        return type(self)(self.path.absolute(), checkpoint)
+
     def places(self) -> list[Path]:
         """All that nmt writes in the folder; a folder of these may hold other things too."""
         files = [self.config, self.prepare_report, self.vocab_report, self.written]

@@ -19,11 +19,16 @@ from typing import Annotated
 
 import typer
 from bench.options import TATOEBA, CurveFile, Overrides, What, settings_of
-from bench.race import Grown, Point, ensemble_race, first_over, nmt_race, plain_race, points
+from bench.race import EnsemblePoint, Point, ensemble_race, first_over, nmt_race, plain_race, points
 
 from nmt.config.schema import Config
 from nmt.errors import UserError
 from nmt.files import write_json
+
+_HEADINGS = {
+    Point: "minutes  updates   BLEU  averaged",
+    EnsemblePoint: "minutes   models   BLEU  ensemble",
+}
 
 
 def main(
@@ -31,7 +36,9 @@ def main(
     overrides: Overrides = None,
     config: What = TATOEBA,
     goal: Annotated[list[float] | None, typer.Option(help="A BLEU to reach; repeatable.")] = None,
-    checkpoints: Annotated[int, typer.Option(help="How often to look at the BLEU.")] = 12,
+    checkpoints: Annotated[
+        int, typer.Option(help="Evenly spaced checkpoints of each training.")
+    ] = 12,
     plain: Annotated[bool, typer.Option("--plain", help="Train with a plain loop.")] = False,
     minutes: Annotated[float, typer.Option(help="How long the plain loop trains.")] = 40,
     models: Annotated[int, typer.Option(help="How many models of an ensemble.", min=1)] = 1,
@@ -40,10 +47,12 @@ def main(
     """Train, score every checkpoint, or every model of an ensemble, and print the curve."""
     if plain and models > 1:
         sys.exit("speedrun: --plain trains one model; leave out --models")
-    curve = []
+    curve: list[Point | EnsemblePoint] = []
     try:
         settings = settings_of(config, overrides, run)
         for point in _race(settings, checkpoints, minutes if plain else None, models):
+            if not curve:
+                print(_HEADINGS[type(point)])
             curve.append(point)
             print(_row(point), flush=True)
     except UserError as error:
@@ -56,25 +65,23 @@ def main(
 
 def _race(
     settings: Config, checkpoints: int, plain_minutes: float | None, models: int
-) -> Iterator[Point | Grown]:
-    """Train, print the heading of the curve, and give its points."""
+) -> Iterator[Point | EnsemblePoint]:
+    """Train, and give the points of the curve."""
     if models > 1:
-        print("minutes   models   BLEU  ensemble", flush=True)
         return ensemble_race(settings, checkpoints, models)
     if plain_minutes is None:
         nmt_race(settings, checkpoints)
     else:
         plain_race(settings, plain_minutes, checkpoints)
-    print("minutes  updates   BLEU  averaged")
     return points(settings)
 
 
-def _row(point: Point | Grown) -> str:
-    minutes, count, bleu, better = point
-    return f"{minutes:7.1f}  {count:7,}  {bleu:5.2f}  {better:8.2f}"
+def _row(point: Point | EnsemblePoint) -> str:
+    minutes, count, bleu, together = point
+    return f"{minutes:7.1f}  {count:7,}  {bleu:5.2f}  {together:8.2f}"
 
 
-def _reached(point: Point | Grown | None) -> str:
+def _reached(point: Point | EnsemblePoint | None) -> str:
     return f"after {point.minutes:.1f} minutes" if point else "not reached"
 
 

@@ -12,7 +12,6 @@ import torch
 from conftest import TINY, tiny_config
 
 from nmt.checkpoint import copy_weights
-from nmt.config.load import load_config
 from nmt.model.transformer import Transformer
 from nmt.train.update import Updated
 
@@ -59,8 +58,30 @@ def test_the_curve_has_a_point_for_each_checkpoint(
     assert missed == "BLEU 101.0: not reached"
 
 
+def test_an_ensemble_is_scored_each_time_that_it_grows(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from bench import race
+
+    trained = []
+    monkeypatch.setattr(race, "nmt_race", lambda config, _: trained.append(config))
+    monkeypatch.setattr(race, "_seconds", lambda run: {10: 60.0 * int(run.path.name), 5: 1.0})
+    monkeypatch.setattr(
+        race, "_bleu_of_models", lambda models: [int(run.path.name) for _, run in models]
+    )
+    config = tiny_config(corpus, tmp_path, "train.seed=7")
+    assert list(race.ensemble_race(config, 2, 3)) == [
+        (1.0, 1, [1], [1]),
+        (3.0, 2, [2], [1, 2]),
+        (6.0, 3, [3], [1, 2, 3]),
+    ]
+    assert [each.train.seed for each in trained] == [7, 8, 9]
+    assert [each.run_dir for each in trained] == [str(tmp_path / name) for name in "123"]
+
+
 @pytest.mark.slow
-def test_an_ensemble_is_scored_each_time_that_it_grows(corpus: Path, tmp_path: Path) -> None:
+def test_the_curve_of_an_ensemble_has_a_point_for_each_model(corpus: Path, tmp_path: Path) -> None:
     asked = ["--run", str(tmp_path / "run"), "--checkpoints", "2", "--models", "2", "--goal", "0"]
     done = subprocess.run(
         [sys.executable, SCRIPTS / "speedrun.py", *asked, f"data.path={corpus}", *TINY],
@@ -69,12 +90,11 @@ def test_an_ensemble_is_scored_each_time_that_it_grows(corpus: Path, tmp_path: P
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    heading, one, two, _reached = done.stdout.splitlines()
-    assert heading.split() == ["minutes", "models", "BLEU", "ensemble"]
-    assert one.split()[1:] == ["1", *2 * [one.split()[2]]]
-    assert two.split()[1] == "2"
-    seeds = [load_config(tmp_path / "run" / name / "config.yaml").train.seed for name in "12"]
-    assert seeds == [1, 2]
+    heading, first, second, _reached = map(str.split, done.stdout.splitlines())
+    assert heading == ["minutes", "models", "BLEU", "ensemble"]
+    assert first[1] == "1"
+    assert first[2] == first[3]
+    assert second[1] == "2"
 
 
 def test_checkpoints_that_do_not_divide_the_updates_are_refused(

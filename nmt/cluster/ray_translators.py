@@ -9,7 +9,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,8 +34,7 @@ class Model:
     """What translates, as it travels to a worker."""
 
     settings: Config
-    run: Path
-    checkpoint: Path | None
+    run: RunDir
     computing: Computing
 
 
@@ -80,10 +78,9 @@ class Worker:
         says: list[str] = []
         warnings: list[str] = []
         model = self._model
-        run = RunDir(model.run, model.checkpoint)
         try:
             translator = open_translator(
-                model.settings, run, model.computing, warnings.append, says.append
+                model.settings, model.run, model.computing, warnings.append, says.append
             )
         except UserError as error:
             return Refused(node, error.exit_code, str(error))

@@ -10,7 +10,12 @@ from nmt.commands.evaluation_files import EvaluationFiles
 from nmt.commands.evaluation_results import Gate, Results
 from nmt.commands.output_file import refuse_history
 from nmt.commands.streams import filled_lines
-from nmt.commands.trained_run import find_others, find_run, refuse_history_elsewhere
+from nmt.commands.trained_run import (
+    computing_of,
+    find_others,
+    find_run,
+    refuse_history_elsewhere,
+)
 from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -144,9 +149,7 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Score a model or files of translations."""
-    from nmt.exchange.engines import Computing
-
-    computing = Computing(engine, device, precision, () if hyp else find_others(ensemble))
+    computing = computing_of(engine, device, precision)
     files = EvaluationFiles.of(
         src, ref, hyp, baseline, by, segment_scores, lower_is_better, significance
     )
@@ -158,6 +161,7 @@ def evaluate(
     results.refuse(files)
     baseline_lines = _lines(baseline)
     settings, run = _settings(files, config, model, asked, history)
+    computing = computing._replace(others=find_others(ensemble))
     history = _history(history, settings)
     metrics = _metrics(settings, gate, files)
     submitted = submission.of(settings, run, files, computing, quiet, baseline_lines)

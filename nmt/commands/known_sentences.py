@@ -20,7 +20,10 @@ def public_name(sources: Sequence[str] | None, references: Sequence[str]) -> str
 def lines_trained_on(
     config: "Config", runs: "Sequence[RunDir]", sources: Sequence[str], references: Sequence[str]
 ) -> list[int] | None:
-    """The numbers of the test lines that stand in the train of any of the runs; None if not all have their keys."""
+    """The numbers of the test lines that stand in the train of any of the runs.
+
+    None if none of those that have their keys was trained on any, and some run has no keys.
+    """
     from nmt.corpus.pairs import SentencePair
     from nmt.corpus.train_keys import lines_in_train
     from nmt.text.normalize import normalize
@@ -29,13 +32,9 @@ def lines_trained_on(
     for source, reference in zip(sources, references, strict=True):
         src = normalize(source, config.src.language)
         pairs.append(SentencePair(src, normalize(reference, config.tgt.language)))
-    found: set[int] = set()
-    for run in runs:
-        lines = lines_in_train(run.train_keys, pairs)
-        if lines is None:
-            return None
-        found.update(lines)
-    return sorted(found)
+    of_runs = [lines_in_train(run.train_keys, pairs) for run in runs]
+    found = {line for lines in of_runs for line in lines or []}
+    return None if None in of_runs and not found else sorted(found)
 
 
 def doubt_about(trained_on: Sequence[int], lines: int) -> str:
@@ -44,4 +43,4 @@ def doubt_about(trained_on: Sequence[int], lines: int) -> str:
     stand = "stands" if len(trained_on) == 1 else "stand"
     effect = "scores on them say little about other text"
     fix = "score lines that the model has not seen"
-    return f"{share} {stand} in the text that this run was trained on, first line {trained_on[0]}; {effect}; {fix}"
+    return f"{share} {stand} in the text that the model was trained on, first line {trained_on[0]}; {effect}; {fix}"

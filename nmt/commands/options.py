@@ -80,7 +80,7 @@ Ensemble = Annotated[
     typer.Option(
         metavar="DIR",
         parser=path_of,
-        help="Another run, or checkpoint, whose model decides together with the first; repeatable.",
+        help="Another run, or checkpoint: the probabilities of all models are averaged; one --ensemble for each.",
     ),
 ]
 BeamSize = Annotated[

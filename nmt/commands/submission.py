@@ -1,5 +1,6 @@
 """What `nmt evaluate` scores: translations from files, or a model's, with their references."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -147,14 +148,13 @@ def from_model(
 
     tell = print_nothing if quiet else say
     translator = open_translator(settings, run, computing, warn, tell)
-    about_model, *about_others = map(_about_model, [run, *others], translator.checkpoints)
+    about_model = _about_models(zip([run, *others], translator.checkpoints, strict=True))
     hypotheses = []
     for window in shown(windows(sources), is_watched(quiet), total=len(sources)):
         hypotheses += [translation.text for translation in translator.translate(window)]
     about = {
         "nmt": __version__,
         **about_model,
-        **({"ensemble": about_others} if about_others else {}),
         "engine": translator.engine.name,
         "search": settings.search.model_dump(mode="json"),
         "source": str(source),
@@ -189,6 +189,12 @@ def _refuse_other_baseline(baseline: list[str] | None, sources: list[str]) -> No
 
     if baseline is not None:
         check_baseline(baseline, sources)
+
+
+def _about_models(models: Iterable[tuple[RunDir, Path]]) -> dict[str, Any]:
+    """What reports say of the model and, in an ensemble, of those that decide with it."""
+    about, *others = [_about_model(run, folder) for run, folder in models]
+    return about | {"ensemble": others} if others else about
 
 
 def _about_model(run: RunDir, folder: Path) -> dict[str, Any]:

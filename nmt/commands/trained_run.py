@@ -15,6 +15,8 @@ from nmt.run_dir import LATEST, RunDir
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config, SearchConfig
+    from nmt.exchange.engines import Computing, EngineName
+    from nmt.translate.engine import TrainedRun
 
 # The settings that only one method of search looks at.
 _ONLY_FOR = {
@@ -55,14 +57,9 @@ def find_run(
     _refuse_idle_run_dir(overrides, config)
     asked = None if config is None else load_config(config, overrides)
     run = _locate(model, asked)
-    with readable_or(ModelError):
-        _refuse_absent(run, "nmt train" if config is None else f"nmt train --config {config}")
-        refuse_special_files(run.places())
-    settings = load_config(run.config, [o for o in overrides if not o.startswith("run_dir=")])
-    if (
-        "model" not in settings.model_fields_set
-    ):  # every run's has one; the defaults are not its model
-        raise ConfigError(f"{run.config}: cut off: has no section 'model'; restore it from a copy")
+    train = "nmt train" if config is None else f"nmt train --config {config}"
+    own = [override for override in overrides if not override.startswith("run_dir=")]
+    settings = _settings_of(run, own, f"run {train}, or name a run with --model")
     if asked is not None:
         update = {"search": asked.search, "evaluate": asked.evaluate}
         settings = settings.model_copy(update=update)
@@ -70,15 +67,38 @@ def find_run(
     return settings, run
 
 
-def find_others(models: list[Path] | None) -> "tuple[tuple[Config, RunDir], ...]":
-    """The trained runs that are named to decode together with the first; raises as `find_run`."""
-    return tuple(find_run(model, None, []) for model in models or [])
+def computing_of(
+    engine: "EngineName", device: str, precision: str, ensemble: list[Path] | None = None
+) -> "Computing":
+    """What computes, with the trained runs that --ensemble names; raises as `find_run`."""
+    from nmt.exchange.engines import Computing
+
+    return Computing(engine, device, precision, find_others(ensemble))
 
 
-def _refuse_absent(run: RunDir, train: str) -> None:
+def find_others(models: list[Path] | None) -> "tuple[TrainedRun, ...]":
+    """The trained runs that --ensemble names; raises as `find_run`."""
+    runs = [RunDir.at(model) for model in models or []]
+    return tuple((_settings_of(run, [], "name another with --ensemble"), run) for run in runs)
+
+
+def _settings_of(run: RunDir, overrides: list[str], fix: str) -> "Config":
+    """A run's configuration. `fix` says what to do if there is no such run."""
+    from nmt.config.load import load_config
+
+    with readable_or(ModelError):
+        _refuse_absent(run, fix)
+        refuse_special_files(run.places())
+    settings = load_config(run.config, overrides)
+    # Every run's has this section: the defaults are not its model.
+    if "model" not in settings.model_fields_set:
+        raise ConfigError(f"{run.config}: cut off: has no section 'model'; restore it from a copy")
+    return settings
+
+
+def _refuse_absent(run: RunDir, fix: str) -> None:
     """Raise ModelError if there is no run, or not the checkpoint that is asked for."""
     where = f"{run.path}{run.note}"
-    fix = f"run {train}, or name a run with --model"
     if not run.path.exists():
         raise ModelError(f"{where}: does not exist; {fix}")
     if not run.config.is_file():

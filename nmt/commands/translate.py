@@ -23,7 +23,7 @@ from nmt.commands.streams import (
     say,
     warn,
 )
-from nmt.commands.trained_run import find_others, find_run
+from nmt.commands.trained_run import computing_of, find_run
 from nmt.commands.translate_files import FilesAsked, Job, translate_files
 from nmt.errors import ConfigError, counted
 
@@ -106,8 +106,6 @@ def translate(
     quiet: options.Quiet = False,
 ) -> None:
     """Translate lines: N in, N out, in order."""
-    from nmt.exchange.engines import Computing
-
     search = {
         "beam_size": beam_size,
         "n_best": n_best,
@@ -121,10 +119,9 @@ def translate(
     files.refuse_contradictions()
     settings, run = _trained_run(model, config, overrides, search, device)
     _refuse_several_as_text(output_format, settings.search.n_best)
-    others = find_others(ensemble)
     if alignments:
         engine = _engine_that_aligns(engine, output_format, output_dir, ensemble)
-    computing = Computing(engine, device, precision, others)
+    computing = computing_of(engine, device, precision, ensemble)
     job = Job(settings, run, computing, output_format, invalid, quiet)
     if output_dir is not None:
         translate_files(job, files)
@@ -179,7 +176,7 @@ def _engine_that_aligns(
         fix = "give one file as --input FILE --output FILE"
         raise ConfigError(f"command line: --alignments does not go with --output-dir; {fix}")
     if ensemble:
-        message = "an ensemble has no one attention"
+        message = "each model has its own attention; leave out one of the two"
         raise ConfigError(f"command line: --alignments does not go with --ensemble; {message}")
     if engine == "ctranslate2":
         message = "CTranslate2 does not show where the model looks"

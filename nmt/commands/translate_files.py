@@ -188,17 +188,8 @@ def model_of(job: Job) -> "Model":
     """The model as it travels to workers, which have another working folder."""
     from nmt.cluster.ray_translators import Model
 
-    run = _absolute(job.run)
-    others = tuple((config, _absolute(other)) for config, other in job.computing.others)
-    computing = job.computing._replace(others=others)
-    return Model(job.settings, run.path, run.checkpoint, computing)
-
-
-def _absolute(run: "RunDir") -> "RunDir":
-    from nmt.run_dir import RunDir
-
-    checkpoint = None if run.checkpoint is None else run.checkpoint.absolute()
-    return RunDir(run.path.absolute(), checkpoint)
+    others = tuple((config, run.absolute()) for config, run in job.computing.others)
+    return Model(job.settings, job.run.absolute(), job.computing._replace(others=others))
 
 
 class Progress:

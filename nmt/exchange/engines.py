@@ -9,6 +9,7 @@ from nmt.config.schema import Config
 from nmt.cpu import has_amx
 from nmt.errors import ConfigError, EngineError, Say
 from nmt.run_dir import RunDir
+from nmt.translate.engine import TrainedRun
 
 if TYPE_CHECKING:
     from nmt.translate.translator import Translator
@@ -30,7 +31,7 @@ class Computing(NamedTuple):
     engine: EngineName
     device: str
     precision: str
-    others: tuple[tuple[Config, RunDir], ...] = ()
+    others: tuple[TrainedRun, ...] = ()
 
 
 def open_translator(
@@ -41,6 +42,8 @@ def open_translator(
     Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it. Where the
     user leaves the choice to nmt and CTranslate2 cannot be used, `warn` is told, and torch translates.
     """
+    if asked.others:
+        _refuse_ctranslate2(asked)
     engine = _best_engine(config, asked) if asked.engine == "auto" else asked.engine
     if engine == "ctranslate2":
         try:
@@ -54,6 +57,15 @@ def open_translator(
     from nmt.translate.load import load_translator
 
     return load_translator(config, run, asked.device, asked.precision, warn, say, asked.others)
+
+
+def _refuse_ctranslate2(asked: Computing) -> None:
+    """Raise ConfigError for what only CTranslate2 can do: it decodes with one model."""
+    if asked.engine == "ctranslate2":
+        raise ConfigError("--ensemble needs --engine torch; CTranslate2 decodes with one model")
+    if asked.precision == "int8":
+        message = "--ensemble needs --engine torch, which does not compute in int8"
+        raise ConfigError(f"{message}; leave out --precision int8")
 
 
 def _best_engine(config: Config, asked: Computing) -> EngineName:
@@ -89,9 +101,6 @@ def _on_ctranslate2(
     if asked.precision not in _NUMBERS:
         message = f"--precision {asked.precision} needs --engine torch"
         raise ConfigError(f"{message}; CTranslate2 computes in int8 or fp32")
-    if asked.others:
-        message = "CTranslate2 decodes with one model"
-        raise ConfigError(f"--ensemble needs --engine torch; {message}")
     numbers = _NUMBERS[asked.precision]
     load_ctranslate2()  # whether it is installed is told before anything else
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")

@@ -61,11 +61,11 @@ class Decoder:
     ) -> None:
         """`warn` is told once if a batch does not fit in memory. `numbers`: those that are masked in translating.
 
-        `others` are models of the same vocabularies that decide together with `model`: an ensemble.
+        `others` are models of the same vocabularies, in which the probabilities of all are averaged: an ensemble.
         """
         self.name = f"torch {precision}"
-        self.model = _cast(model, dtype_of(precision))
-        self._others = [_cast(other, dtype_of(precision)) for other in others]
+        self._models = [in_precision(each, precision) for each in (model, *others)]
+        self.model = self._models[0]
         self.device = next(model.parameters()).device
         self.src = src
         self.tgt = tgt
@@ -81,16 +81,7 @@ class Decoder:
     @property
     def longest(self) -> int:
         """The most tokens of a sentence: EOS takes a position on the source side, BOS on the target side."""
-        return self._positions - 1
-
-    @property
-    def _models(self) -> list[Transformer]:
-        return [self.model, *self._others]
-
-    @property
-    def _positions(self) -> int:
-        """Those that every model has."""
-        return min(model.config.max_length for model in self._models)
+        return min(model.config.max_length for model in self._models) - 1
 
     def masked(self, source: str, translation: str) -> MaskedPair:
         """Both sides with placeholders, as in translating, for what stands once in each."""
@@ -212,7 +203,7 @@ class Decoder:
 
     def _stepper(self, sources: list[list[int]], limits: Tensor, beams: int) -> RestrictedStepper:
         """A stepper that writes the placeholders of each source, and no others."""
-        width = min(padded_width(max(map(len, sources))), self._positions)
+        width = min(padded_width(max(map(len, sources))), self.longest + 1)
         src = pad(sources, width).to(self.device)  # [B,S]
         predictor = self._predictor(src, beams)
         placeholders = set(self._src_placeholders)
@@ -234,7 +225,7 @@ class Decoder:
             cache = model.eval().encode(src)
             cache.reserve(beams)
             predictors.append(ModelPredictor(model, cache))
-        return EnsemblePredictor(predictors) if self._others else predictors[0]
+        return predictors[0] if len(predictors) == 1 else EnsemblePredictor(predictors)
 
     def _tensor(self, ids: list[int]) -> Tensor:
         return torch.tensor(ids, device=self.device)
@@ -268,8 +259,9 @@ def _positions(sources: list[Source], search: SearchConfig) -> int:
     return len(sources) * padded_width(len(sources[0].ids)) * search.beams
 
 
-def _cast(model: Transformer, dtype: torch.dtype) -> Transformer:
-    """The model with its parameters in `dtype`: itself, or a copy."""
+def in_precision(model: Transformer, precision: Precision) -> Transformer:
+    """The model with its parameters in a precision: itself, or a copy."""
+    dtype = dtype_of(precision)
     if dtype == model.dtype:
         return model
     model = deepcopy(model)

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from nmt.config.schema import SearchConfig
+from nmt.config.schema import Config, SearchConfig
+from nmt.run_dir import RunDir
+
+TrainedRun = tuple[Config, RunDir]
 
 
 @dataclass(frozen=True)

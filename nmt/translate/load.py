@@ -1,7 +1,8 @@
 """The translator of a trained run, or of several: of each the best checkpoint, or the last whole one."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -10,11 +11,18 @@ from nmt import checkpoint
 from nmt.checkpoint import Meta, Weights
 from nmt.config.schema import Config
 from nmt.errors import FormatError, ModelError, Say, print_nothing
-from nmt.model.device import keep_kernels, open_device, resolve_precision, within_memory
+from nmt.model.device import (
+    Precision,
+    keep_kernels,
+    open_device,
+    resolve_precision,
+    within_memory,
+)
 from nmt.model.transformer import Transformer
-from nmt.run_dir import SIDES, RunDir
+from nmt.run_dir import SIDES, RunDir, SideName
 from nmt.text.side import Side, keeps_chinese, load_side
-from nmt.translate.decoder import Decoder
+from nmt.translate.decoder import Decoder, in_precision
+from nmt.translate.engine import TrainedRun
 from nmt.translate.retries import numbers_masked
 from nmt.translate.translator import Translator
 
@@ -22,8 +30,6 @@ from nmt.translate.translator import Translator
 _TRIES = 20
 _PAUSE = 0.02
 _KERNELS = 16_384  # the shapes of decoding are many and small
-
-TrainedRun = tuple[Config, RunDir]
 
 
 def load_translator(
@@ -66,16 +72,19 @@ def load_decoder(
     check_fits(folder, meta, src, tgt)
     where = open_device(device)
     resolved = resolve_precision(precision, where)
-    model = _built(config, weights, folder, src, tgt, where)
+    build = partial(_built, sides=(src, tgt), device=where, precision=resolved)
+    models = [build(config, folder, weights)]
+    folders = [folder]
+    for its_config, its_run in others:
+        its_folder, its_meta, its_weights = load_checkpoint(its_run, warn)
+        _refuse_other_vocabularies(its_folder, its_meta, folder, src, tgt)
+        models.append(build(its_config, its_folder, its_weights))
+        folders.append(its_folder)
 
-    loaded = [_load_other(other, folder, src, tgt, where, warn) for other in others]
-    models = [model for _, model in loaded]
-    folders = (folder, *(folder for folder, _ in loaded))
-    with within_memory(f"the model of {folder}", "take another device"):
-        numbers = numbers_masked(config.prepare.augment, keeps_chinese(src, tgt))
-        decoder = Decoder(model, src, tgt, resolved, warn, numbers, models)
+    numbers = numbers_masked(config.prepare.augment, keeps_chinese(src, tgt))
+    decoder = Decoder(models[0], src, tgt, resolved, warn, numbers, models[1:])
     say(f"nmt: {_named(folders, run.note)}, {resolved} on {where}")
-    return decoder, folders
+    return decoder, tuple(folders)
 
 
 def _named(folders: Sequence[Path], note: str) -> str:
@@ -84,32 +93,24 @@ def _named(folders: Sequence[Path], note: str) -> str:
     return f"models {', '.join(most)} and {last}" if most else f"model {last}"
 
 
-def _load_other(
-    other: TrainedRun, first: Path, src: Side, tgt: Side, where: torch.device, warn: Say
-) -> tuple[Path, Transformer]:
-    """Another model of an ensemble, and its checkpoint; `first` is that of the first."""
-    config, run = other
-    folder, meta, weights = load_checkpoint(run, warn)
-    for name, side, fingerprint in zip(SIDES, (src, tgt), meta.fingerprints, strict=True):
-        if fingerprint != side.fingerprint():
-            message = f"has another {name} vocabulary than {first}"
-            fix = "an ensemble needs models of the same corpora and text settings"
-            raise ModelError(f"{folder}: {message}; {fix}")
-    return folder, _built(config, weights, folder, src, tgt, where)
-
-
 def _built(
-    config: Config, weights: Weights, folder: Path, src: Side, tgt: Side, where: torch.device
+    config: Config,
+    folder: Path,
+    weights: Weights,
+    sides: tuple[Side, Side],
+    device: torch.device,
+    precision: Precision,
 ) -> Transformer:
-    """The model of the weights of a checkpoint's `folder`. Raises ModelError for weights of another shape."""
+    """The model of a checkpoint's weights. Raises ModelError for weights of another shape."""
+    sizes = [len(side.vocab) for side in sides]
     with torch.device("meta"):  # shapes only
-        shapes = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+        shapes = Transformer(config.model, *sizes)
     # What does not fit is refused before anything is allocated.
     checkpoint.refuse_misfits(shapes, weights, folder)
-    model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+    model = Transformer(config.model, *sizes)
     checkpoint.copy_weights(model, weights)
     with within_memory(f"the model of {folder}", "take another device"):
-        return model.to(where)
+        return in_precision(model.to(device), precision)
 
 
 Loaded = tuple[Path, Meta, Weights]
@@ -143,7 +144,7 @@ def _load_best(run: RunDir, warn: Say) -> Loaded:
         candidates.insert(0, marked)
     elif run.best.exists():
         warn(f"{run.best}: names a checkpoint that is not there; taking the last whole one")
-    fix = "run nmt train, or name a run with --model"
+    fix = "run nmt train, or name a trained run"
     problem = f"{run.path}{run.note}: no trained model here; {fix}"
     for folder in candidates:
         before = _identity(folder)
@@ -168,10 +169,24 @@ def _identity(folder: Path) -> int | None:
 
 def check_fits(folder: Path, meta: Meta, src: Side, tgt: Side) -> None:
     """Raise ModelError if a checkpoint was trained with other vocabularies than these sides'."""
-    for name, side, fingerprint in zip(SIDES, (src, tgt), meta.fingerprints, strict=True):
+    for name, trained_with, own in _other_vocabularies(meta, src, tgt):
+        raise ModelError(
+            f"{folder}: trained with another {name} vocabulary ({trained_with}) than "
+            f"vocab.{name}.tsv ({own}); restore that file, or train again"
+        )
+
+
+def _refuse_other_vocabularies(folder: Path, meta: Meta, first: Path, src: Side, tgt: Side) -> None:
+    """Raise ModelError if a checkpoint has other vocabularies than the first of an ensemble."""
+    for name, _, _ in _other_vocabularies(meta, src, tgt):
+        message = f"has another {name} vocabulary than {first}"
+        fix = "name runs that were trained on the same corpora with the same text settings"
+        raise ModelError(f"{folder}: {message}; {fix}")
+
+
+def _other_vocabularies(meta: Meta, src: Side, tgt: Side) -> Iterator[tuple[SideName, str, str]]:
+    """Each side whose vocabulary a checkpoint was not trained with: its name, the checkpoint's hash and its own."""
+    for name, side, trained_with in zip(SIDES, (src, tgt), meta.fingerprints, strict=True):
         own = side.fingerprint()
-        if fingerprint != own:
-            raise ModelError(
-                f"{folder}: trained with another {name} vocabulary ({fingerprint}) than "
-                f"vocab.{name}.tsv ({own}); restore that file, or train again"
-            )
+        if trained_with != own:
+            yield name, trained_with, own

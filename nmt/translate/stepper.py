@@ -52,7 +52,7 @@ class PendingPlaceholders:
 
 
 class Predictor(Protocol):
-    """What says how likely each next token is."""
+    """Tells how likely each next token is."""
 
     def step(self, last: Tensor) -> Tensor:
         """Take the newest token of each row [N]; give the logits of the next [N,V], to be changed in place."""
@@ -78,7 +78,7 @@ class ModelPredictor:
 
 
 class EnsemblePredictor:
-    """Models of the same vocabularies. A token is as likely as the mean of what they say."""
+    """Models of the same vocabularies. The probability of a token is the mean of theirs."""
 
     def __init__(self, members: Sequence[Predictor]) -> None:
         self._members = members
@@ -86,7 +86,7 @@ class EnsemblePredictor:
     def step(self, last: Tensor) -> Tensor:
         """The newest tokens [N] → logits [N,V]."""
         log_probs = [_log_probs(member.step(last)) for member in self._members]
-        # Of the sum, not of the mean: all logits are higher by the same, which says nothing.
+        # The sum instead of the mean: a constant added to all logits changes nothing.
         return reduce(torch.logaddexp, log_probs)
 
     def select(self, rows: Tensor) -> None:

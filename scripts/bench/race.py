@@ -28,7 +28,8 @@ from nmt.train.reader import Reader
 from nmt.train.trainer import Trainer
 from nmt.train.update import learning_rate
 from nmt.translate.decoder import Decoder
-from nmt.translate.load import TrainedRun, load_translator
+from nmt.translate.engine import TrainedRun
+from nmt.translate.load import load_translator
 from nmt.translate.translator import Translator
 
 ALONE = World(0, 1, torch.device("cpu"))
@@ -49,8 +50,8 @@ class Point(NamedTuple):
         return max(self.bleu, self.averaged)
 
 
-class Grown(NamedTuple):
-    """The test BLEU after so many minutes in which so many models were trained: of the last, and of all together."""
+class EnsemblePoint(NamedTuple):
+    """The test BLEU after so many minutes, in which so many models were trained: of the last, and of all together."""
 
     minutes: float
     models: int
@@ -86,22 +87,33 @@ def nmt_race(config: Config, checkpoints: int) -> None:
     Trainer(config, run, ALONE).train()
 
 
-def ensemble_race(config: Config, checkpoints: int, models: int) -> Iterator[Grown]:
+def ensemble_race(config: Config, checkpoints: int, models: int) -> Iterator[EnsemblePoint]:
     """Train models one after the other, each with its own seed, and score the ensemble each time that it grows.
 
     Each has a folder in the run folder: 1, 2, 3 … As in `nmt translate`, its checkpoint is the one that dev has chosen.
     """
-    trained: list[TrainedRun] = []
+    configs = [_member(config, number) for number in range(1, models + 1)]
+    runs = [
+        prepared(own) for own in configs
+    ]  # a folder that is in the way is told of before any training
     minutes = 0.0
-    for number in range(models):
-        train = config.train.model_copy(update={"seed": config.train.seed + number})
-        folder = str(Path(config.run_dir) / str(number + 1))
-        own = config.model_copy(update={"train": train, "run_dir": folder})
+    for count, (own, run) in enumerate(zip(configs, runs, strict=True), 1):
         nmt_race(own, checkpoints)
-        run = RunDir(Path(folder))
-        trained.append((own, run))
         minutes += max(_seconds(run).values()) / 60
-        yield Grown(minutes, len(trained), _bleu_of(trained[-1:]), _bleu_of(trained))
+        bleu = _bleu_of_models([(own, run)])
+        so_far = list(zip(configs, runs, strict=True))[:count]
+        together = bleu if count == 1 else _bleu_of_models(so_far)
+        yield EnsemblePoint(minutes, count, bleu, together)
+
+
+def _member(config: Config, number: int) -> Config:
+    """The configuration of a model of an ensemble: it has its own seed and its own folder."""
+    seed = config.train.seed + number - 1
+    changes = {
+        "train": config.train.model_copy(update={"seed": seed}),
+        "run_dir": str(Path(config.run_dir) / str(number)),
+    }
+    return config.model_copy(update=changes)
 
 
 def plain_race(config: Config, minutes: float, checkpoints: int) -> None:
@@ -157,8 +169,8 @@ def points(config: Config) -> Iterator[Point]:
     for place, folder in enumerate(steps):
         update = checkpoint.read_meta(folder).update
         recent = steps[max(0, place + 1 - config.train.average) : place + 1]
-        own = _bleu(config, run, checkpoint.load_weights(folder))
-        mean = own if len(recent) < 2 else _bleu(config, run, checkpoint.average(recent))
+        own = _bleu_of_weights(config, run, checkpoint.load_weights(folder))
+        mean = own if len(recent) < 2 else _bleu_of_weights(config, run, checkpoint.average(recent))
         yield Point(seconds[update] / 60, update, own, mean)
 
 
@@ -172,7 +184,7 @@ def _seconds(run: RunDir) -> dict[int, float]:
     return {each["update"]: each["time"] - begun for each in records if each["kind"] == "train"}
 
 
-def _bleu(config: Config, run: RunDir, weights: checkpoint.Weights) -> float:
+def _bleu_of_weights(config: Config, run: RunDir, weights: checkpoint.Weights) -> float:
     """BLEU of the test sentences by these weights."""
     src, tgt = (load_side(config, run, name) for name in SIDES)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
@@ -181,7 +193,7 @@ def _bleu(config: Config, run: RunDir, weights: checkpoint.Weights) -> float:
     return _score(Translator(decoder, src, tgt, config.search, config.prepare.augment), run)
 
 
-def _bleu_of(trained: list[TrainedRun]) -> float:
+def _bleu_of_models(trained: list[TrainedRun]) -> float:
     """BLEU of the test sentences by these models together."""
     (config, run), *others = trained
     return _score(load_translator(config, run, "cpu", others=others), run)
@@ -194,6 +206,6 @@ def _score(translator: Translator, run: RunDir) -> float:
     return values(texts, [references], ["bleu"])["bleu"]
 
 
-def first_over(bleu: float, curve: Sequence[Point | Grown]) -> Point | Grown | None:
+def first_over(bleu: float, curve: Sequence[Point | EnsemblePoint]) -> Point | EnsemblePoint | None:
     """The first point that is at least that good."""
     return next((point for point in curve if point.best >= bleu), None)

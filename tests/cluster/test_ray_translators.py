@@ -18,9 +18,10 @@ from nmt.cluster.version import version
 from nmt.config.schema import Config
 from nmt.errors import ConfigError, ModelError, UserError
 from nmt.exchange.engines import Computing
+from nmt.run_dir import RunDir
 
 LIKE_ALL = Ready("node A", "0", version(), "weights", ("nmt: model X, bf16 on cpu",), ())
-MODEL = Model(Config(), Path("run"), None, Computing("torch", "cpu", "auto"))
+MODEL = Model(Config(), RunDir(Path("run")), Computing("torch", "cpu", "auto"))
 
 
 class Plan:

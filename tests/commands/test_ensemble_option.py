@@ -14,13 +14,14 @@ from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.exchange.engines import Computing
 from nmt.run_dir import RunDir
+from nmt.translate.formats import written
 from nmt.translate.load import load_translator
 
 LINES = ["one two.", "three four five.", "", "nine seven one."]
 
 
-def invoke(command: str, *arguments: object) -> Result:
-    return CliRunner().invoke(app, [command, *map(str, arguments)])
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 @pytest.fixture
@@ -37,24 +38,28 @@ def weights_of(run: RunDir) -> str:
 
 
 def test_the_models_decide_together(trained: RunDir, trained_20: RunDir, english: Path) -> None:
-    models = ["-m", trained.path, "--ensemble", trained_20.path, "--precision", "fp32"]
-    done = invoke("translate", *models, "-i", english)
+    common = ["translate", "--precision", "fp32", "-i", english, "--format", "scores"]
+    done = invoke(*common, "-m", trained.path, "--ensemble", trained_20.path)
     assert done.exit_code == 0, done.stderr
     config = load_config(trained.config)
     other = (load_config(trained_20.config), trained_20)
     both = load_translator(config, trained, precision="fp32", others=[other])
-    assert done.stdout.split("\n")[:-1] == [each.text for each in both.translate(LINES)]
+    assert done.stdout == written("scores", both.translate(LINES), 1)
     best, best_20 = checkpoint.best(trained), checkpoint.best(trained_20)
     assert f"nmt: models {best} and {best_20}, fp32 on cpu\n" in done.stderr
+    alone = [invoke(*common, "-m", run.path).stdout for run in (trained, trained_20)]
+    assert done.stdout not in alone
+    # So --resume does not go on with what other models have begun.
     assert both.fingerprint() != load_translator(config, trained, precision="fp32").fingerprint()
 
 
 def test_checkpoints_of_one_run_can_be_an_ensemble(trained_20: RunDir, english: Path) -> None:
     first, second = trained_20.steps()
-    models = ["-m", first, "--ensemble", second, "--ensemble", first, "--precision", "fp32"]
-    done = invoke("translate", *models, "-i", english)
+    common = ["translate", "-m", first, "--precision", "fp32", "-i", english, "--format", "scores"]
+    done = invoke(*common, "--ensemble", second, "--ensemble", first)
     assert done.exit_code == 0, done.stderr
     assert f"nmt: models {first}, {second} and {first}, fp32 on cpu\n" in done.stderr
+    assert done.stdout != invoke(*common, "--ensemble", second).stdout
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate"])
@@ -62,13 +67,23 @@ def test_models_of_other_vocabularies_are_refused_by_name(trained: RunDir, comma
     done = invoke(command, "-m", trained.path, "--ensemble", "pretrained")
     assert done.exit_code == 5
     assert f"has another src vocabulary than {checkpoint.best(trained)}; " in done.stderr
-    assert "an ensemble needs models of the same corpora and text settings" in done.stderr
+    assert "name runs that were trained on the same corpora" in done.stderr
+
+
+def test_a_run_that_is_not_there_is_to_be_named_with_the_same_option(trained: RunDir) -> None:
+    done = invoke("evaluate", "-m", trained.path, "--ensemble", "nowhere")
+    assert done.exit_code == 5
+    assert done.stderr == "nmt: nowhere: does not exist; name another with --ensemble\n"
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--engine", "ctranslate2"], "--ensemble needs --engine torch"),
+        (
+            ["--precision", "int8"],
+            "--ensemble needs --engine torch, which does not compute in int8",
+        ),
         (["--format", "jsonl", "--alignments"], "--alignments does not go with --ensemble"),
     ],
 )
@@ -121,6 +136,12 @@ def test_lines_that_any_of_the_models_was_trained_on_are_a_doubt(
     both = json.loads(invoke(*common, "--ensemble", trained_20.path).stdout)
     assert alone["lines_in_train"] == 0
     assert both["lines_in_train"] > 100
+
+    innocent.train_keys.unlink()
+    assert json.loads(invoke(*common).stdout)["lines_in_train"] is None
+    known = json.loads(invoke(*common, "--ensemble", trained_20.path).stdout)
+    assert known["lines_in_train"] == both["lines_in_train"]
+    assert any("the model was trained on" in warning for warning in known["warnings"])
 
 
 def test_workers_on_ray_find_all_models_from_another_folder(

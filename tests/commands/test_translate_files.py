@@ -211,8 +211,8 @@ def test_workers_get_whole_paths(
     run = RunDir.at(Path(named))
     job = Job(Config(), run, Computing("torch", "cpu", "auto"), "text", "error", quiet=True)
     model = model_of(job)
-    assert model.run == tmp_path / "run"
-    assert model.checkpoint == (tmp_path / named if run.checkpoint else None)
+    assert model.run.path == tmp_path / "run"
+    assert model.run.checkpoint == (tmp_path / named if run.checkpoint else None)
 
 
 def test_a_file_of_bad_bytes_is_named_and_the_others_are_done(

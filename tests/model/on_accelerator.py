@@ -25,7 +25,12 @@ from nmt.model.transformer import Transformer
 from nmt.model.working_copy import WorkingCopy
 from nmt.train.distributed import World
 from nmt.train.update import Updater
-from nmt.translate.stepper import ModelPredictor, PendingPlaceholders, RestrictedStepper
+from nmt.translate.stepper import (
+    EnsemblePredictor,
+    ModelPredictor,
+    PendingPlaceholders,
+    RestrictedStepper,
+)
 
 # torch's own copying asks fake tensors where their memory is.
 pytestmark = pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
@@ -124,10 +129,12 @@ def test_so_it_is_with_several_layers(gpu: torch.device) -> None:
     updates(gpu, a_model(gpu, encoder_layers=2, decoder_layers=2), "bf16", [a_batch(gpu)])
 
 
-@pytest.mark.parametrize(("beams", "precision"), [(1, "fp32"), (5, "bf16")])
+@pytest.mark.parametrize(
+    ("beams", "precision", "models"), [(1, "fp32", 1), (5, "bf16", 1), (5, "bf16", 2)]
+)
 @every_variant
 def test_steps_of_decoding_stay_on_the_device_and_wait_for_nothing(
-    gpu: torch.device, variant: dict[str, object], beams: int, precision: Precision
+    gpu: torch.device, variant: dict[str, object], beams: int, precision: Precision, models: int
 ) -> None:
     model = in_dtype(dtype_of(precision), lambda: a_model(gpu, **variant)).eval()
     sentences = 6
@@ -137,12 +144,15 @@ def test_steps_of_decoding_stay_on_the_device_and_wait_for_nothing(
         return torch.empty(count, dtype=torch.int64, device=gpu)
 
     with torch.inference_mode():
-        cache = model.encode(torch.empty(sentences, S, dtype=torch.int64, device=gpu))
-        cache.reserve(beams)
+        members = []
+        for _ in range(models):
+            cache = model.encode(torch.empty(sentences, S, dtype=torch.int64, device=gpu))
+            cache.reserve(beams)
+            members.append(ModelPredictor(model, cache))
+        predictor = EnsemblePredictor(members) if models > 1 else members[0]
         owed = torch.empty(rows, 3, dtype=torch.bool, device=gpu)
-        stepper = RestrictedStepper(
-            ModelPredictor(model, cache), ids(4), PendingPlaceholders(ids(3), owed, ids(rows))
-        )
+        pending = PendingPlaceholders(ids(3), owed, ids(rows))
+        stepper = RestrictedStepper(predictor, ids(4), pending)
         for _ in range(3):
             logits = stepper.step(ids(rows))
             stepper.select(ids(rows))

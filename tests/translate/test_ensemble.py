@@ -5,11 +5,12 @@ from itertools import combinations
 
 import pytest
 import torch
-from echoes import CHINESE, ENGLISH
+from echoes import CHINESE, ENGLISH, PROTECTING
 from torch import Tensor
 
 from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.corpus.batching import pad
+from nmt.model.cache import Cache
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS
@@ -21,14 +22,14 @@ GREEDY = SearchConfig(method="greedy", max_length=9)
 BEAM = SearchConfig(method="beam", beam_size=4, n_best=4, max_length=9)
 
 
-def random_model(seed: int, **shape: int) -> Transformer:
-    """A model of random weights, whose distributions are far from even."""
+def random_model(seed: int, tokens: int | None = None, **shape: int) -> Transformer:
+    """A model of random weights, whose distributions are far from even; `tokens`: those of each side."""
     torch.manual_seed(seed)
     layers = {"encoder_layers": 1, "decoder_layers": 1}
     config = ModelConfig.model_validate(
         {"d_model": 32, "heads": 2, "d_ff": 32, "tie_embeddings": "none", **layers, **shape}
     )
-    made = Transformer(config, len(ENGLISH.vocab), len(CHINESE.vocab))
+    made = Transformer(config, tokens or len(ENGLISH.vocab), tokens or len(CHINESE.vocab))
     initialise(made)
     with torch.no_grad():
         made.output.weight.mul_(3)
@@ -125,6 +126,43 @@ def test_a_sentence_fits_if_it_fits_every_model() -> None:
     assert ensemble.longest == 11
     longest = [4 + number for number in range(11)]
     assert ensemble.decode([longest], GREEDY)
+
+
+def test_samples_of_a_model_twice_are_those_of_the_model(models: list[Transformer]) -> None:
+    options = SearchConfig(method="sample", n_best=3, seed=5, max_length=9)
+    twice = decoder(models[0], models[0]).decode(SOURCES, options)
+    assert_alike(twice, decoder(models[0]).decode(SOURCES, options))
+
+
+def test_only_the_placeholders_of_a_source_are_written_each_at_most_once() -> None:
+    one, other = (random_model(seed, len(PROTECTING.vocab)) for seed in (1, 2))
+    first, second, *_ = PROTECTING.vocab.placeholders
+    sources = [[5, first, 7], [second, 9, first], [8, 9]]
+
+    def found(*others: Transformer) -> list[NBest]:
+        return Decoder(one, PROTECTING, PROTECTING, "fp32", others=others).decode(sources, BEAM)
+
+    assert_alike(found(one), found())
+    for source, n_best in zip(sources, found(other), strict=True):
+        for hypothesis in n_best:
+            written = [token for token in hypothesis.ids if token in PROTECTING.vocab.placeholders]
+            assert set(written) <= set(source)
+            assert len(written) == len(set(written))
+
+
+def test_a_batch_that_does_not_fit_in_memory_is_searched_in_parts(
+    models: list[Transformer],
+) -> None:
+    plenty = decoder(*models).decode(SOURCES, BEAM)
+    encode = models[1].encode
+
+    def encode_few(src: Tensor) -> Cache:
+        if len(src) > 5:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return encode(src)
+
+    models[1].encode = encode_few  # type: ignore[method-assign, assignment]
+    assert_alike(decoder(*models).decode(SOURCES, BEAM), plenty)
 
 
 def test_the_fingerprint_is_of_all_the_weights(models: list[Transformer]) -> None:

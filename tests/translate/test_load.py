@@ -92,7 +92,7 @@ def test_a_run_that_holds_nothing_but_averages_needs_no_mark(
 
 def test_a_run_without_checkpoints_says_how_to_get_one(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        ModelError, match="no trained model here; run nmt train, or name a run with --model"
+        ModelError, match="no trained model here; run nmt train, or name a trained run"
     ):
         load_translator(tiny_config(corpus, tmp_path), RunDir(tmp_path))
 
