@@ -16,6 +16,7 @@ CHECKPOINT = re.compile(r"(step|average)-(\d{8})")  # the name of a checkpoint's
 WEIGHTS = "model.safetensors"
 TRAINING = "training.pt"
 META = "meta.json"
+EXPORT = "export.json"  # in an exported folder: what it holds, and where that comes from
 
 
 class RunDir:

@@ -11,7 +11,7 @@ from nmt.commands.streams import warn
 from nmt.errors import ConfigError, ModelError, UserError
 from nmt.files import readable_or, refuse_special_files
 from nmt.ownership import read_latest, write_latest
-from nmt.run_dir import LATEST, RunDir
+from nmt.run_dir import EXPORT, LATEST, RunDir
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config, SearchConfig
@@ -101,6 +101,9 @@ def _refuse_absent(run: RunDir, fix: str) -> None:
     where = f"{run.path}{run.note}"
     if not run.path.exists():
         raise ModelError(f"{where}: does not exist; {fix}")
+    if (run.path / EXPORT).is_file() and not run.config.is_file():
+        message = "is for other programs, not a run folder"
+        raise ModelError(f"{where}: {message}; name the run that it was exported from")
     if not run.config.is_file():
         raise ModelError(f"{where}: not a run folder (no config.yaml); {fix}")
     if run.checkpoint is not None and not run.checkpoint.is_dir():

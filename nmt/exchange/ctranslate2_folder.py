@@ -83,7 +83,7 @@ def _lines_with_nmt(trained: Trained) -> list[str]:
         "from nmt.run_dir import RunDir",
         "from nmt.text.side import load_side",
         "",
-        f"run = RunDir(Path({str(trained.run.path)!r}))  # the run that was exported",
+        'run = RunDir(Path("RUN"))  # instead of RUN, the folder of the run that was exported',
         "config = load_config(run.config)",
         'source = load_side(config, run, "src")',
         'target = load_side(config, run, "tgt")',

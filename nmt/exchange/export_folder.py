@@ -11,8 +11,7 @@ from typing import Any
 from nmt import __version__
 from nmt.errors import ConfigError, ModelError
 from nmt.files import checksum, read_json, refuse_unwritable, replacing, write_json
-
-_RECORD = "export.json"
+from nmt.run_dir import EXPORT
 
 
 @contextmanager
@@ -25,7 +24,7 @@ def export_folder(folder: Path, overwrite: bool, contents: dict[str, Any]) -> It
     with replacing(folder) as part:
         part.mkdir()
         yield part
-        write_json(part / _RECORD, {"nmt": __version__, **contents, "sha256": _hashes(part)})
+        write_json(part / EXPORT, {"nmt": __version__, **contents, "sha256": _hashes(part)})
         refuse_taken(folder, overwrite)  # something may have appeared there meanwhile
 
 
@@ -51,7 +50,7 @@ def _is_own(folder: Path) -> bool:
     if any(path.is_symlink() or not (path.is_file() or path.is_dir()) for path in _inside(folder)):
         return False  # a pipe would never end
     try:
-        hashes = read_json(folder / _RECORD)["sha256"]
+        hashes = read_json(folder / EXPORT)["sha256"]
     except (OSError, ModelError, KeyError, TypeError):
         return False
     return bool(hashes == _hashes(folder)) and _folders(folder) == _folders_of(hashes)
@@ -63,7 +62,7 @@ def _inside(folder: Path) -> list[Path]:
 
 def _hashes(folder: Path) -> dict[str, str]:
     """The SHA-256 of each file in a folder but its record, by its path there."""
-    files = [path for path in _inside(folder) if path.is_file() and path != folder / _RECORD]
+    files = [path for path in _inside(folder) if path.is_file() and path != folder / EXPORT]
     return {path.relative_to(folder).as_posix(): checksum(path) for path in files}
 
 

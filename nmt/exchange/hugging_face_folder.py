@@ -161,7 +161,7 @@ def _lines_with_ids(trained: Trained, layout: Layout) -> list[str]:
         "from nmt.text.side import load_side",
         "from transformers import AutoModelForSeq2SeqLM",
         "",
-        f"run = RunDir(Path({str(trained.run.path)!r}))  # the run that was exported",
+        'run = RunDir(Path("RUN"))  # instead of RUN, the folder of the run that was exported',
         "config = load_config(run.config)",
         'source = load_side(config, run, "src")',
         'target = load_side(config, run, "tgt")',

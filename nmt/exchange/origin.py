@@ -29,6 +29,7 @@ def _last(path: Any) -> str:
 
 
 def _run_and_step(path: Any) -> str:
-    """The names of a checkpoint and its run: mine/step-00012000."""
-    *_, run, _checkpoints, step = ["a run", "", *Path(str(path)).parts]
-    return f"{run}/{step}"
+    """The names of a checkpoint and its run: mine/step-00012000, also where the path is no more than that."""
+    *folders, step = Path(str(path)).parts
+    runs = [folder for folder in folders if folder not in ("checkpoints", "/")]
+    return f"{runs[-1] if runs else 'a run'}/{step}"

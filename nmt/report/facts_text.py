@@ -29,7 +29,7 @@ def facts_rows(facts: RunFacts) -> list[tuple[str, list[str]]]:
         ("scores", _scores(facts.scores)),
         ("data", _data(facts)),
         ("licence", [facts.licence] if facts.licence and not facts.imported else []),
-        ("lineage", [ancestor_line(ancestor) for ancestor in facts.lineage]),
+        ("lineage", _lineage(facts)),
         ("versions", [", ".join(f"{name} {value[:12]}" for name, value in facts.versions.items())]),
         ("disk", [_disk(facts.disk)]),
     ]
@@ -129,8 +129,19 @@ def corpus_line(corpus: CorpusFacts) -> str:
     return f"{corpus.name}{kept}{weight}; {corpus.licence or UNSTATED}{source}"
 
 
-def ancestor_line(ancestor: Ancestor) -> str:
-    """Where weights came from, with the licences that come with them."""
+def _lineage(facts: RunFacts) -> list[str]:
+    lines = []
+    known = {(corpus.name, corpus.licence) for corpus in facts.corpora}
+    for ancestor in facts.lineage:
+        corpora = set(ancestor.corpora)
+        is_repeated = len(corpora) > _MOST and corpora == known
+        lines.append(ancestor_line(ancestor, "the same corpora" if is_repeated else None))
+        known = corpora
+    return lines
+
+
+def ancestor_line(ancestor: Ancestor, corpora: str | None = None) -> str:
+    """Where weights came from, with the licences that come with them; `corpora` stands for their list."""
     line = f"{ancestor.what} {ancestor.name}"
     if ancestor.revision:
         line += f" at {ancestor.revision}"
@@ -141,7 +152,7 @@ def ancestor_line(ancestor: Ancestor) -> str:
     if ancestor.what == IMPORTED or ancestor.licence:
         line += f"; {ancestor.licence or UNSTATED}"
     if ancestor.corpora:
-        line += f"; trained on {', '.join(_stated(ancestor))}"
+        line += f"; trained on {corpora or ', '.join(_stated(ancestor))}"
     return line
 
 

@@ -54,8 +54,17 @@ def is_whole(words: str, elements: Sequence[Element]) -> bool:
 
 def set_apart(source: str, spans: Mapping[str, str]) -> str:
     """A masked source with a joint between markup and a word that follows it at once."""
-    marks = "".join(place for place, span in spans.items() if span in MARKS or _TAG.match(span))
+    marks = "".join(place for place, span in spans.items() if _is_markup(span))
     return re.sub(rf"(?<=[{marks}])(?=[^\W_])", JOINT, source) if marks else source
+
+
+def _is_markup(span: str) -> bool:
+    return span in MARKS or _has_room(span) or _TAG.match(span) is not None
+
+
+def _has_room(span: str) -> bool:
+    """Whether it ends in a space of its own, as what a line of a quotation begins with: `> `."""
+    return span.endswith(" ")
 
 
 def as_in_source(
@@ -74,8 +83,8 @@ def as_in_source(
             text = text.replace(f" {closing}", closing)
         if spans[opening] in MARKS:
             text = re.sub(f"^{opening}{closing} | ?{opening}{closing}", "", text)
-    for place in spans:
-        if place + JOINT in source:
+    for place, span in spans.items():
+        if place + JOINT in source or _has_room(span):
             text = text.replace(f"{place} ", place)
     return text
 

@@ -20,9 +20,8 @@ LONG_NUMBER = r"""(?a:
       | (?: v\d+ (?: \.\d+ )+                   # v1.2
           | \d+ (?: \.\d+ ){2,}                 # 3.11.4
         )
-        (?: -                                   # 2.0.0-rc.1
-            (?!to-|and-) (?= [\w.-]{0,63}\d )
-            [a-z][\w.-]{0,63} (?<=\w)
+        (?: - (?!to-|and-) (?= [\w.-]{0,63}\d ) [a-z][\w.-]{0,63} (?<=\w)  # 2.0.0-rc.1
+          | - (?i: alpha | beta | rc | dev | pre | preview | snapshot | nightly | canary | stable | lts )
         )?
     )
     (?! \w | [.,:/-]\d )

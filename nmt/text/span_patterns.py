@@ -17,6 +17,14 @@ _CODE = r"""(?a:
     (?! ` | (?!s\b)\w )
 )"""
 # don&#39;t: a part of an English word, for which Chinese has no use
+# A line of Markdown that opens or closes a block of code, and what a line of a quotation or of a task list begins with.
+_BLOCK = r"""(?a:
+    \A (?: [ ]{0,9} (?: `{3,9} | ~{3,9} ) [ ]? [\w+#.-]{0,30} \s{0,9} \Z   # ```python
+      | (?: [ ]{0,3} > [ ]? ){1,9} (?=\S)                         # > He said
+      | [ ]{0,9} [-*+] [ ] \[ [ xX] \] [ ] (?=\S)                 # - [x] Done
+    )
+)"""
+_IMAGE = r"! (?= \[ [^][]{0,99} \] \( )                         # of ![a cat](cat.png)"
 APOSTROPHE = r"(?<= [A-Za-z] ) & (?: \#0?39 | \#x27 | apos | rsquo | \#8217 ) ; (?= [A-Za-z] )"
 _ENTITY_NAMES = "|".join(sorted(name2codepoint, key=len, reverse=True))  # not R&D;
 _MARKUP = rf"""
@@ -86,7 +94,9 @@ _DOMAIN_OR_FILE = rf"""(?a:
 _CALL = r"(?a: \b \w{1,99} (?: (?: :: | -> | \. ) \w{1,99} ){0,9} \(\) )"  # os.path.join()
 # Kinds that begin alike stand in the order in which they are to be tried.
 PATTERN = f"""
-    {_CODE}
+    {_BLOCK}
+  | {_IMAGE}
+  | {_CODE}
   | {_MARKUP}
   | {_FORMAT}
   | {_URL}

@@ -63,12 +63,13 @@ _WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.V
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
     rf"""
-    [`<&{{%/@#\\(+{PICTURES}]
+    [`<&{{%/@#\\(+>{PICTURES}]
+  | ~~ | !\[ | [-*][ ]\[
   | \d[\d,.-]+\d
   | [.:-]\w
   | ="
   | [A-Za-z]\d
-  | [*_] | ~~
+  | [*_]
   | 0x
   | {_PLACEHOLDER}
     """,

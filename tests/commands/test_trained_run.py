@@ -7,7 +7,7 @@ import pytest
 from conftest import TINY, run_nmt
 
 from nmt.commands.trained_run import find_run
-from nmt.errors import ConfigError
+from nmt.errors import ConfigError, ModelError
 from nmt.run_dir import RunDir
 
 
@@ -65,3 +65,9 @@ def test_a_setting_that_the_search_would_ignore_is_refused(
 def test_a_beam_of_one_is_greedy_search(overrides: list[str], trained: RunDir) -> None:
     settings, _run = find_run(trained.path, None, overrides)
     assert settings.search.effective_method == "greedy"
+
+
+def test_an_export_for_other_programs_is_told_from_a_run(tmp_path: Path) -> None:
+    (tmp_path / "export.json").write_text("{}")
+    with pytest.raises(ModelError, match="is for other programs, not a run folder; name the run"):
+        find_run(tmp_path, None, [])

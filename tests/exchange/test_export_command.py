@@ -162,7 +162,8 @@ def test_the_lines_of_the_page_translate_as_nmt_does(
     made = made_run(corpus, tmp_path / "run", *overrides, *GREEDY)
     assert export(target, tmp_path / "out", "-m", made.path).exit_code == 0
     monkeypatch.chdir(tmp_path / "out")
-    printed = run_lines(Path("README.md").read_text(), capsys)
+    page = Path("README.md").read_text().replace('Path("RUN")', f"Path({str(made.path)!r})")
+    printed = run_lines(page, capsys)
     assert printed == greedy(made)
 
 

@@ -14,6 +14,7 @@ from nmt import checkpoint
 from nmt.cli import app
 from nmt.config.load import load_config
 from nmt.config.starting import load_training_config
+from nmt.exchange.origin import without_folders
 from nmt.run_dir import RunDir
 from nmt.train.distributed import World
 from nmt.train.trainer import Trainer
@@ -110,6 +111,15 @@ def test_its_checkpoint_keeps_scores_and_licences(run: RunDir, copy: RunDir) -> 
         ours.origin,
     )
     assert "| corpus | licence | source |\n|---|---|---|\n| mine | MIT |  |\n" in readme(copy)
+
+
+def test_names_of_runs_stay_when_an_export_is_trained_on_and_exported_again() -> None:
+    older = {"started_from": {"checkpoint": "runs/b/checkpoints/step-00000003"}}
+    path = "/home/me/runs/a/checkpoints/step-00000007"
+    once = without_folders({"started_from": {"checkpoint": path, "origin": older}})
+    assert once["started_from"]["checkpoint"] == "a/step-00000007"
+    assert once["started_from"]["origin"]["started_from"]["checkpoint"] == "b/step-00000003"
+    assert without_folders(once) == once
 
 
 def test_its_page_lists_each_corpus_once_also_of_the_run_that_it_started_from(

@@ -80,6 +80,8 @@ SPANS = [
     "v2.13.0",
     "v1.2",
     "2.0.0-rc.1",
+    "1.2.3-beta",
+    "v2.0-SNAPSHOT",
     "0.0.0-experimental-68053d940-20210623",
     "0xff",
     "0xE2",
@@ -124,6 +126,42 @@ WORDS = [
 @pytest.mark.parametrize("line", ["{}", "see {} now", "({})", "It is {}.", "{}, they said", "“{}”"])
 def test_a_span_is_found_whole_wherever_it_stands(span: str, line: str) -> None:
     assert find(line.replace("{}", span)) == [span]
+
+
+@pytest.mark.parametrize(
+    ("line", "masked"),
+    [
+        ("> He said so.", "1=He said so."),
+        (">> > So what?", "1=So what?"),
+        ("- [ ] Buy milk.", "1=Buy milk."),
+        ("  * [x] Buy `milk`.", "1=Buy 2."),
+        ("![A cat](cat.png)", "1[A cat](2)"),
+        ("See ![A cat](<a b>) here!", "See 1[A cat](2) here!"),
+        ("```python", "1"),
+        ("  ~~~ c++ ", "1"),
+        ("```", "1"),
+    ],
+)
+def test_the_blocks_of_markdown_and_its_images_stay(line: str, masked: str) -> None:
+    found = mask(line)
+    shown = found.text.replace(JOINT, "=")
+    for number, placeholder in enumerate(found.spans, 1):
+        shown = shown.replace(placeholder, str(number))
+    assert shown == masked
+    assert found.fill(found.text) == line
+
+
+@pytest.mark.parametrize(
+    "line", ["a > b", ">", "-> x", "- item", "Is [ ] a list?", "Wow! [sic] (so)", "Hi ```python"]
+)
+def test_what_looks_like_a_block_of_markdown_elsewhere_is_text(line: str) -> None:
+    assert mask(line).spans == {}
+
+
+def test_a_translation_has_one_space_behind_what_a_quotation_begins_with() -> None:
+    found = mask("> Hello.")
+    [mark] = found.spans
+    assert found.fill(f"{mark}你好。") == found.fill(f"{mark} 你好。") == "> 你好。"
 
 
 @pytest.mark.parametrize("span", [span for span in SPANS if span[0] not in "~/"])
