@@ -30,6 +30,6 @@ def _last(path: Any) -> str:
 
 def _run_and_step(path: Any) -> str:
     """The names of a checkpoint and its run: mine/step-00012000, also where the path is no more than that."""
-    *folders, step = Path(str(path)).parts
+    *folders, step = Path(str(path)).parts or ("a checkpoint",)
     runs = [folder for folder in folders if folder not in ("checkpoints", "/")]
     return f"{runs[-1] if runs else 'a run'}/{step}"

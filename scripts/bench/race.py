@@ -93,16 +93,15 @@ def ensemble_race(config: Config, checkpoints: int, models: int) -> Iterator[Ens
     Each has a folder in the run folder: 1, 2, 3 … As in `nmt translate`, its checkpoint is the one that dev has chosen.
     """
     configs = [_member(config, number) for number in range(1, models + 1)]
-    runs = [
-        prepared(own) for own in configs
-    ]  # a folder that is in the way is told of before any training
+    # A folder that is in the way is told of before any training.
+    members = [(own, prepared(own)) for own in configs]
     minutes = 0.0
-    for count, (own, run) in enumerate(zip(configs, runs, strict=True), 1):
+    for count, member in enumerate(members, 1):
+        own, run = member
         nmt_race(own, checkpoints)
         minutes += max(_seconds(run).values()) / 60
-        bleu = _bleu_of_models([(own, run)])
-        so_far = list(zip(configs, runs, strict=True))[:count]
-        together = bleu if count == 1 else _bleu_of_models(so_far)
+        bleu = _bleu_of_models([member])
+        together = bleu if count == 1 else _bleu_of_models(members[:count])
         yield EnsemblePoint(minutes, count, bleu, together)
 
 
