@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import get_args
 
@@ -270,10 +271,17 @@ def test_ctrl_c_while_the_program_loads_ends_it_without_a_word(
 def test_threads_sleep_sooner_unless_the_environment_says_how_they_wait(
     chosen: dict[str, str], spins: str
 ) -> None:
+    spec = find_spec("torch")
+    assert spec is not None
+    assert spec.origin is not None
+    torch = Path(spec.origin).parent
+    found = [*torch.glob("lib/libgomp*"), *torch.parent.glob("torch.libs/libgomp*")]
+    openmp = str(found[0])  # torch itself takes seconds to load
     code = (
-        "import contextlib, sys; from nmt.__main__ import main; sys.argv = ['nmt', '--version']\n"
+        "import contextlib, ctypes, sys; from nmt.__main__ import main\n"
+        "sys.argv = ['nmt', '--version']\n"
         "with contextlib.suppress(SystemExit): main()\n"
-        "import torch"
+        f"ctypes.CDLL({openmp!r})"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

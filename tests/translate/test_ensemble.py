@@ -101,7 +101,8 @@ def test_each_token_is_the_likeliest_by_the_mean_of_the_distributions(
 def test_hypotheses_of_a_beam_have_the_log_probabilities_of_the_mean(
     models: list[Transformer],
 ) -> None:
-    for source, n_best in zip(SOURCES, decoder(*models).decode(SOURCES, BEAM), strict=True):
+    sources = SOURCES[:4]
+    for source, n_best in zip(sources, decoder(*models).decode(sources, BEAM), strict=True):
         for hypothesis in n_best:
             total = 0.0
             for place, token in enumerate([*hypothesis.ids, EOS]):
