@@ -18,6 +18,11 @@ from nmt.train.update import Updated
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 
 
+def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, SCRIPTS / name, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 def test_the_weights_of_the_plain_loop_compute_the_same_in_nmt(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,12 +49,7 @@ def test_the_curve_has_a_point_for_each_checkpoint(
     plain: list[str], corpus: Path, tmp_path: Path
 ) -> None:
     asked = ["--run", str(tmp_path / "run"), "--checkpoints", "2", "--goal", "0", "--goal", "101"]
-    done = subprocess.run(
-        [sys.executable, SCRIPTS / "speedrun.py", *asked, *plain, f"data.path={corpus}", *TINY],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = script("speedrun.py", *asked, *plain, f"data.path={corpus}", *TINY)
     assert done.returncode == 0, done.stderr
     heading, *points, reached, missed = done.stdout.splitlines()
     assert heading.split() == ["minutes", "updates", "BLEU", "averaged"]
@@ -83,12 +83,7 @@ def test_an_ensemble_is_scored_each_time_that_it_grows(
 @pytest.mark.slow
 def test_the_curve_of_an_ensemble_has_a_point_for_each_model(corpus: Path, tmp_path: Path) -> None:
     asked = ["--run", str(tmp_path / "run"), "--checkpoints", "2", "--models", "2", "--goal", "0"]
-    done = subprocess.run(
-        [sys.executable, SCRIPTS / "speedrun.py", *asked, f"data.path={corpus}", *TINY],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = script("speedrun.py", *asked, f"data.path={corpus}", *TINY)
     assert done.returncode == 0, done.stderr
     heading, first, second, _reached = map(str.split, done.stdout.splitlines())
     assert heading == ["minutes", "models", "BLEU", "ensemble"]
@@ -101,12 +96,7 @@ def test_checkpoints_that_do_not_divide_the_updates_are_refused(
     corpus: Path, tmp_path: Path
 ) -> None:
     asked = ["--run", str(tmp_path / "run"), "--checkpoints", "3"]
-    done = subprocess.run(
-        [sys.executable, SCRIPTS / "speedrun.py", *asked, f"data.path={corpus}", *TINY],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = script("speedrun.py", *asked, f"data.path={corpus}", *TINY)
     assert done.returncode == 1
     assert done.stderr == "speedrun: train.updates=20 is not a multiple of --checkpoints 3\n"
 
@@ -151,12 +141,7 @@ def test_the_rate_of_a_trial_follows_the_time(
 @pytest.mark.slow
 def test_a_trial_tells_its_curve(corpus: Path, tmp_path: Path) -> None:
     asked = ["--run", tmp_path / "run", "--minutes", "0.05", "--json", tmp_path / "curve.json"]
-    done = subprocess.run(
-        [sys.executable, SCRIPTS / "trial.py", *asked, f"data.path={corpus}", *TINY],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = script("trial.py", *asked, f"data.path={corpus}", *TINY)
     assert done.returncode == 0, done.stderr
     heading, *looks, scores = done.stdout.splitlines()
     assert heading.split() == ["CPU", "minutes", "updates", "target", "tokens", "loss"]

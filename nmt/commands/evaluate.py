@@ -12,7 +12,6 @@ from nmt.commands.output_file import refuse_history
 from nmt.commands.streams import filled_lines
 from nmt.commands.trained_run import (
     computing_of,
-    find_others,
     find_run,
     refuse_history_elsewhere,
 )
@@ -20,7 +19,6 @@ from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.exchange.engines import Computing
     from nmt.run_dir import RunDir
 
 Source = Annotated[
@@ -149,7 +147,6 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Score a model or files of translations."""
-    computing = computing_of(engine, device, precision)
     files = EvaluationFiles.of(
         src, ref, hyp, baseline, by, segment_scores, lower_is_better, significance
     )
@@ -157,11 +154,11 @@ def evaluate(
     results = Results(output, sentences, overwrite, as_json, quiet)
     search = {"beam_size": beam_size, "typography": typography, "verify": verify}
     asked = _overrides(overrides, search, device)
-    _refuse_files(files, model, ensemble, output, asked, computing)
+    _refuse_files(files, model, ensemble, output, asked, device, precision)
     results.refuse(files)
     baseline_lines = _lines(baseline)
     settings, run = _settings(files, config, model, asked, history)
-    computing = computing._replace(others=find_others(ensemble))
+    computing = computing_of(engine, device, precision, ensemble)
     history = _history(history, settings)
     metrics = _metrics(settings, gate, files)
     submitted = submission.of(settings, run, files, computing, quiet, baseline_lines)
@@ -197,7 +194,8 @@ def _refuse_files(
     ensemble: list[Path] | None,
     output: Path | None,
     overrides: list[str],
-    computing: "Computing",
+    device: str,
+    precision: str,
 ) -> None:
     """Raise for files that do not go together, or with what says how to translate, where nothing is translated."""
     if not files.hypotheses:
@@ -207,8 +205,8 @@ def _refuse_files(
         "--model": model is not None,
         "--ensemble": bool(ensemble),
         "--output": output is not None,
-        "--device": computing.device != "auto",
-        "--precision": computing.precision != "auto",
+        "--device": device != "auto",
+        "--precision": precision != "auto",
     }
     meaningless = [option for option, is_given in given.items() if is_given]
     meaningless += [override for override in overrides if override.startswith("search.")]

@@ -16,7 +16,6 @@ from nmt.run_dir import EXPORT, LATEST, RunDir
 if TYPE_CHECKING:
     from nmt.config.schema import Config, SearchConfig
     from nmt.exchange.engines import Computing, EngineName
-    from nmt.translate.engine import TrainedRun
 
 # The settings that only one method of search looks at.
 _ONLY_FOR = {
@@ -68,18 +67,14 @@ def find_run(
 
 
 def computing_of(
-    engine: "EngineName", device: str, precision: str, ensemble: list[Path] | None = None
+    engine: "EngineName", device: str, precision: str, ensemble: list[Path] | None
 ) -> "Computing":
     """What computes, with the trained runs that --ensemble names; raises as `find_run`."""
     from nmt.exchange.engines import Computing
 
-    return Computing(engine, device, precision, find_others(ensemble))
-
-
-def find_others(models: list[Path] | None) -> "tuple[TrainedRun, ...]":
-    """The trained runs that --ensemble names; raises as `find_run`."""
-    runs = [RunDir.at(model) for model in models or []]
-    return tuple((_settings_of(run, [], "name another with --ensemble"), run) for run in runs)
+    runs = [RunDir.at(model) for model in ensemble or []]
+    others = [(_settings_of(run, [], "name another with --ensemble"), run) for run in runs]
+    return Computing(engine, device, precision, tuple(others))
 
 
 def _settings_of(run: RunDir, overrides: list[str], fix: str) -> "Config":
@@ -101,10 +96,10 @@ def _refuse_absent(run: RunDir, fix: str) -> None:
     where = f"{run.path}{run.note}"
     if not run.path.exists():
         raise ModelError(f"{where}: does not exist; {fix}")
-    if (run.path / EXPORT).is_file() and not run.config.is_file():
-        message = "is for other programs, not a run folder"
-        raise ModelError(f"{where}: {message}; name the run that it was exported from")
     if not run.config.is_file():
+        if (run.path / EXPORT).is_file():
+            message = "is for other programs, not a run folder"
+            raise ModelError(f"{where}: {message}; name the run that it was exported from")
         raise ModelError(f"{where}: not a run folder (no config.yaml); {fix}")
     if run.checkpoint is not None and not run.checkpoint.is_dir():
         present = ", ".join(path.name for path in run.steps_and_averages()) or "none"

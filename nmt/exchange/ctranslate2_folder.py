@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nmt.exchange.ctranslate2 import convert, refuse_absent, refuse_inexpressible
 from nmt.exchange.quantization import Quantization
-from nmt.exchange.readme import bullets, code, lineage, page, text_notes
+from nmt.exchange.readme import LINES_OF_SIDES, bullets, code, lineage, page, text_notes
 from nmt.exchange.tokens import unique_tokens
 from nmt.exchange.trained import Trained
 from nmt.text.pieces import SPACE
@@ -83,10 +83,7 @@ def _lines_with_nmt(trained: Trained) -> list[str]:
         "from nmt.run_dir import RunDir",
         "from nmt.text.side import load_side",
         "",
-        'run = RunDir(Path("RUN"))  # instead of RUN, the folder of the run that was exported',
-        "config = load_config(run.config)",
-        'source = load_side(config, run, "src")',
-        'target = load_side(config, run, "tgt")',
+        *LINES_OF_SIDES,
         'src_tokens, tgt_tokens = read_tokens(Path("."))  # the token of each id',
         "ids = {token: i for i, token in enumerate(tgt_tokens)}",
         'translator = ctranslate2.Translator(".")',

@@ -13,7 +13,7 @@ from nmt.exchange.hugging_face import (
     refuse_inexpressible,
     tensors_of,
 )
-from nmt.exchange.readme import bullets, code, lineage, page, text_notes
+from nmt.exchange.readme import LINES_OF_SIDES, bullets, code, lineage, page, text_notes
 from nmt.exchange.tokens import ids_from, unique_tokens
 from nmt.exchange.trained import Trained
 from nmt.run_dir import WEIGHTS
@@ -161,10 +161,7 @@ def _lines_with_ids(trained: Trained, layout: Layout) -> list[str]:
         "from nmt.text.side import load_side",
         "from transformers import AutoModelForSeq2SeqLM",
         "",
-        'run = RunDir(Path("RUN"))  # instead of RUN, the folder of the run that was exported',
-        "config = load_config(run.config)",
-        'source = load_side(config, run, "src")',
-        'target = load_side(config, run, "tgt")',
+        *LINES_OF_SIDES,
         'model = AutoModelForSeq2SeqLM.from_pretrained(".")',
         "",
         f'ids = [*source.encode("I like tea."), {EOS}]  # {EOS} ends a sentence',

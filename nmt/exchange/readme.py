@@ -12,6 +12,14 @@ from nmt.exchange.trained import Trained
 # A checksum or a commit: of use to machines, which find it in export.json.
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
+# Lines of Python that load both sides of a run, for models whose tokens only nmt can make.
+LINES_OF_SIDES = (
+    'run = RunDir(Path("RUN"))  # instead of RUN, the folder of the run that was exported',
+    "config = load_config(run.config)",
+    'source = load_side(config, run, "src")',
+    'target = load_side(config, run, "tgt")',
+)
+
 
 def page(title: str, *sections: str) -> str:
     """A page of a title and sections, each a heading and text, or text alone."""

@@ -16,7 +16,6 @@ _CODE = r"""(?a:
     )
     (?! ` | (?!s\b)\w )
 )"""
-# don&#39;t: a part of an English word, for which Chinese has no use
 # A line of Markdown that opens or closes a block of code, and what a line of a quotation or of a task list begins with.
 _BLOCK = r"""(?a:
     \A (?: [ ]{0,9} (?: `{3,9} | ~{3,9} ) [ ]? [\w+#.-]{0,30} \s{0,9} \Z   # ```python
@@ -25,6 +24,7 @@ _BLOCK = r"""(?a:
     )
 )"""
 _IMAGE = r"! (?= \[ [^][]{0,99} \] \( )                         # of ![a cat](cat.png)"
+# don&#39;t: a part of an English word, for which Chinese has no use
 APOSTROPHE = r"(?<= [A-Za-z] ) & (?: \#0?39 | \#x27 | apos | rsquo | \#8217 ) ; (?= [A-Za-z] )"
 _ENTITY_NAMES = "|".join(sorted(name2codepoint, key=len, reverse=True))  # not R&D;
 _MARKUP = rf"""
