@@ -9,6 +9,7 @@ them rounded up.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -139,19 +140,32 @@ def rounded(widths: Int32) -> Int32:
 
 def load_batch(corpus: ParallelCorpus, indices: Indices, widest: int) -> Batch:
     """Read these pairs and put them side by side, for a model that takes at most `widest` positions."""
-    sources: list[Ids] = []
-    targets: list[Ids] = []
-    for index in indices:
-        src, tgt = corpus[int(index)]
-        sources.append(src)
-        targets.append(tgt)
-    return collate(sources, targets, widest)
+    block = corpus.block_of(indices)
+    src_lengths, tgt_lengths = block.lengths.T
+    return _collated(_Rows(block.src, src_lengths), _Rows(block.tgt, tgt_lengths), widest)
 
 
 def collate(sources: Sequence[Row], targets: Sequence[Row], widest: int = 0) -> Batch:
     """Put pairs of ids side by side; widths are rounded up, but not beyond `widest`."""
-    src = pad(sources, _padded_width(sources, widest))  # [B,S]
-    tgt_out = pad(targets, _padded_width(targets, widest))  # [B,T]
+    return _collated(_end_to_end(sources), _end_to_end(targets), widest)
+
+
+class _Rows(NamedTuple):
+    """Sentences of one side, end to end, without BOS and EOS."""
+
+    ids: Ids  # [sum of lengths]
+    lengths: Ids  # [B]
+
+
+def _end_to_end(rows: Sequence[Row]) -> _Rows:
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    ids = np.concatenate(rows, dtype=np.int64, casting="unsafe")  # of floats, were a list empty
+    return _Rows(ids, lengths)
+
+
+def _collated(sources: _Rows, targets: _Rows, widest: int) -> Batch:
+    src = _padded(sources, _padded_width(sources, widest))  # [B,S]
+    tgt_out = _padded(targets, _padded_width(targets, widest))  # [B,T]
     tgt_in = tgt_out.roll(1, dims=1)
     tgt_in[:, 0] = BOS
     tgt_in[tgt_in == EOS] = PAD  # where a shorter row's EOS moved into its padding
@@ -166,18 +180,23 @@ def _unpadded(tgt_out: Tensor) -> tuple[Tensor, int]:
     return F.pad(positions, (0, -tokens % _TOKEN_STEP)), tokens
 
 
-def _padded_width(rows: Sequence[Row], widest: int) -> int:
-    longest = max(map(len, rows)) + 1  # with EOS
-    return min(int(rounded(np.array(longest))), widest)
+def _padded_width(rows: _Rows, widest: int) -> int:
+    longest = rows.lengths.max() + 1  # with EOS
+    return min(int(rounded(longest)), widest)
 
 
 def pad(rows: Sequence[Row], width: int = 0) -> Tensor:
     """Rows of ids, EOS after each, PAD on the right, as int64 [B,S]: S is `width` or what the longest row needs."""
-    longest = max(map(len, rows)) + 1  # with EOS
-    padded = np.full((len(rows), max(width, longest)), PAD, np.int64)
-    for row, ids in zip(padded, rows, strict=True):
-        row[: len(ids)] = ids
-        row[len(ids)] = EOS
+    return _padded(_end_to_end(rows), width)
+
+
+def _padded(rows: _Rows, width: int) -> Tensor:
+    """As `pad`, without a loop over the rows: on a GPU, Python would be what is waited for."""
+    longest = int(rows.lengths.max()) + 1  # with EOS
+    padded = np.full((len(rows.lengths), max(width, longest)), PAD, np.int64)  # [B,S]
+    is_token = np.arange(padded.shape[1]) < rows.lengths[:, None]  # [B,S]
+    padded[is_token] = rows.ids
+    padded[np.arange(len(padded)), rows.lengths] = EOS
     return torch.from_numpy(padded)
 
 

@@ -95,6 +95,15 @@ class ParallelCorpus:
             lengths = np.diff(offsets, axis=0)  # [n, 2]
             yield Block(src_ids[src_start:src_end], tgt_ids[tgt_start:tgt_end], lengths)
 
+    def block_of(self, indices: Ids) -> Block:
+        """The pairs of these indices [n], in their order."""
+        starts = self._offsets[indices]  # [n, 2]
+        lengths = self._offsets[indices + 1] - starts  # [n, 2]
+        src, tgt = (
+            ids[runs(starts[:, side], lengths[:, side])] for side, ids in enumerate(self._ids)
+        )
+        return Block(src, tgt, lengths)
+
     def _offsets_fit(self, pairs: int) -> bool:
         """Whether the offsets are of this many pairs, and end where the ids end."""
         return (
