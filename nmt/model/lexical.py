@@ -72,7 +72,7 @@ def _gains(pairs: WordPairs, sources: int, targets: int) -> Tensor:
     places = torch.tensor(np.stack([pairs.src[speaks], pairs.tgt[speaks]]))
     values = torch.tensor(gain[speaks], dtype=torch.float32)
     size = (sources, targets)
-    return torch.sparse_coo_tensor(places, values, size, check_invariants=False).coalesce()
+    return torch.sparse_coo_tensor(places, values, size, check_invariants=True).coalesce()
 
 
 def _seen(ids: Tensor, tokens: int) -> Tensor:

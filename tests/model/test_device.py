@@ -1,3 +1,4 @@
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -120,15 +121,17 @@ def test_a_precision_is_torchs_dtype_of_that_name(precision: Precision, dtype: t
 
 
 @pytest.mark.parametrize(("name", "index"), [("cuda", 0), ("auto", 0), ("cuda:1", 1)])
-def test_a_gpu_that_is_opened_is_the_one_of_the_process_and_may_use_tf32(
+def test_a_gpu_that_is_opened_is_the_one_of_the_process_and_may_use_tf32_but_no_attention_of_cudnn(
     name: str, index: int, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine(gpus=2)
     done: list[object] = []
     monkeypatch.setattr(torch.cuda, "set_device", done.append)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", done.append)
-    assert open_device(name).type == "cuda"
-    assert done == [index, "high"]
+    monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", done.append)
+    with warnings.catch_warnings():
+        assert open_device(name).type == "cuda"
+    assert done == [index, "high", False]
 
 
 def test_on_a_cpu_products_in_float32_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
