@@ -159,7 +159,7 @@ class _Rows(NamedTuple):
 
 def _end_to_end(rows: Sequence[Row]) -> _Rows:
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    ids = np.concatenate(rows, dtype=np.int64, casting="unsafe")  # of floats, were a list empty
+    ids = np.concatenate(rows, dtype=np.int64, casting="unsafe")  # an empty list is of floats
     return _Rows(ids, lengths)
 
 

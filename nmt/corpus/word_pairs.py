@@ -74,10 +74,9 @@ def _sample(lengths: Int64, most_cells: int) -> Int64:
 
 
 def _cells(corpus: ParallelCorpus, chosen: Int64, lengths: Int64) -> _Cells:
-    none = np.empty(0, np.int64)
-    pairs = [corpus[int(i)] for i in chosen]
-    src = np.concatenate([none, *(pair[0] for pair in pairs)])  # [S]
-    tgt = np.concatenate([none, *(pair[1] for pair in pairs)])  # [T]
+    block = corpus.block_of(chosen)
+    src = block.src.astype(np.int64)  # [S]
+    tgt = block.tgt.astype(np.int64)  # [T]
     first = (np.cumsum(lengths[:, 1]) - lengths[:, 1]).astype(np.int32)  # each sentence's, in tgt
     # [S]: how many target tokens each source token meets
     meets = np.repeat(lengths[:, 1], lengths[:, 0])
