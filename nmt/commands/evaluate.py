@@ -122,6 +122,7 @@ def evaluate(
     config: options.ConfigFile = None,
     model: options.Model = None,
     ensemble: options.Ensemble = None,
+    memory: options.Memory = None,
     overrides: options.SearchOverrides = None,
     src: Source = None,
     ref: Reference = None,
@@ -152,7 +153,7 @@ def evaluate(
     )
     gate = Gate.of(fail_under or [], fail_below_baseline, files)
     results = Results(output, sentences, overwrite, as_json, quiet)
-    search = {"beam_size": beam_size, "typography": typography, "verify": verify}
+    search = {"memory": memory, "beam_size": beam_size, "typography": typography, "verify": verify}
     asked = _overrides(overrides, search, device)
     _refuse_files(files, model, ensemble, output, asked, device, precision)
     results.refuse(files)

@@ -1,12 +1,14 @@
 """What `nmt evaluate` says of test sentences that others may know: the model, from its training, or the public."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.errors import counted
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
+    from nmt.corpus.pairs import SentencePair
     from nmt.run_dir import RunDir
 
 
@@ -24,23 +26,51 @@ def lines_trained_on(
 
     None if none of those that have their keys was trained on any, and some run has no keys.
     """
-    from nmt.corpus.pairs import SentencePair
     from nmt.corpus.train_keys import lines_in_train
-    from nmt.text.normalize import normalize
 
-    pairs = []
-    for source, reference in zip(sources, references, strict=True):
-        src = normalize(source, config.src.language)
-        pairs.append(SentencePair(src, normalize(reference, config.tgt.language)))
+    pairs = _normalised(config, zip(sources, references, strict=True))
     of_runs = [lines_in_train(run.train_keys, pairs) for run in runs]
     found = {line for lines in of_runs for line in lines or []}
     return None if None in of_runs and not found else sorted(found)
 
 
-def doubt_about(trained_on: Sequence[int], lines: int) -> str:
-    """A warning of test lines that stand in train."""
-    share = f"{len(trained_on):,} of {counted(lines, 'test line')}"
-    stand = "stands" if len(trained_on) == 1 else "stand"
+def lines_remembered(
+    config: "Config", sources: Sequence[str], references: Sequence[str]
+) -> list[int]:
+    """The numbers of the test lines that stand in the translation memory. Raises DataError as those who read it."""
+    from nmt.corpus.dedupe import side_key
+    from nmt.corpus.memory_pairs import memory_pairs
+    from nmt.corpus.train_keys import lines_known
+
+    if config.search.memory is None:
+        return []
+    languages = (config.src.language, config.tgt.language)
+    memory = _normalised(config, memory_pairs(Path(config.search.memory), languages))
+    known = {side_key(side) for pair in memory for side in pair}
+    return lines_known(_normalised(config, zip(sources, references, strict=True)), known)
+
+
+def _normalised(config: "Config", pairs: Iterable[tuple[str, str]]) -> "list[SentencePair]":
+    from nmt.corpus.pairs import SentencePair
+    from nmt.text.normalize import normalize
+
+    return [
+        SentencePair(normalize(src, config.src.language), normalize(tgt, config.tgt.language))
+        for src, tgt in pairs
+    ]
+
+
+def doubts_about(
+    trained_on: Sequence[int] | None, remembered: Sequence[int], lines: int
+) -> tuple[str, ...]:
+    """A warning of test lines that stand in train, and one of those in the translation memory."""
+    where = ((trained_on, "the text that the model was trained on"), (remembered, "search.memory"))
+    return tuple(_doubt_about(known, lines, text) for known, text in where if known)
+
+
+def _doubt_about(known: Sequence[int], lines: int, where: str) -> str:
+    share = f"{len(known):,} of {counted(lines, 'test line')}"
+    stand = "stands" if len(known) == 1 else "stand"
     effect = "scores on them say little about other text"
     fix = "score lines that the model has not seen"
-    return f"{share} {stand} in the text that the model was trained on, first line {trained_on[0]}; {effect}; {fix}"
+    return f"{share} {stand} in {where}, first line {known[0]}; {effect}; {fix}"

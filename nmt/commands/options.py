@@ -83,6 +83,13 @@ Ensemble = Annotated[
         help="Another run, or checkpoint: the probabilities of all models are averaged; one --ensemble for each.",
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Pairs that have a say in each word: a .tsv or .jsonl file, or the folder of a trained run.",
+    ),
+]
 BeamSize = Annotated[
     str | None,
     typer.Option(metavar="N", help="Hypotheses kept at each step; 1: greedy search."),

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from nmt import __version__
 from nmt.commands.evaluation_files import EvaluationFiles
-from nmt.commands.known_sentences import doubt_about, lines_trained_on, public_name
+from nmt.commands.known_sentences import (
+    doubts_about,
+    lines_remembered,
+    lines_trained_on,
+    public_name,
+)
 from nmt.commands.streams import filled_lines, is_watched, say, warn
 from nmt.errors import DataError, ModelError, counted, print_nothing
 from nmt.run_dir import RunDir
@@ -141,7 +146,8 @@ def from_model(
     asked = files.asked([name], len(sources))
     others = [other for _, other in computing.others]
     trained_on = lines_trained_on(settings, [run, *others], sources, texts[0])
-    doubts = (doubt_about(trained_on, len(sources)),) if trained_on else ()
+    remembered = lines_remembered(settings, sources, texts[0])
+    doubts = doubts_about(trained_on, remembered, len(sources))
 
     from nmt.exchange.engines import open_translator
     from nmt.translate.windows import shown, windows
@@ -161,6 +167,7 @@ def from_model(
         "reference": _names(references),
         "public_test": public_name(sources, texts[0]),
         "lines_in_train": None if trained_on is None else len(trained_on),
+        "lines_in_memory": len(remembered),
         "lines": len(sources),
     }
     return Submission({name: hypotheses}, texts, sources, about, {}, asked, doubts)

@@ -116,8 +116,11 @@ def _refuse_idle_run_dir(overrides: list[str], config: Path | None) -> None:
 
 
 def _refuse_idle_overrides(overrides: list[str], search: "SearchConfig") -> None:
-    """Raise ConfigError for a setting that the method of search would ignore."""
+    """Raise ConfigError for a setting that the search would ignore, by its method or for lack of a memory."""
     for override in overrides:
+        if override.startswith("search.memory_") and search.memory is None:
+            message = f"{override} has no effect without a translation memory"
+            raise ConfigError(f"command line: {message}; add --memory FILE")
         method = _ONLY_FOR.get(override.partition("=")[0], search.method)
         is_greedy = override == "search.beam_size=1" and search.effective_method == "greedy"
         if method != search.method and not is_greedy:

@@ -82,6 +82,7 @@ def translate(
     config: options.ConfigFile = None,
     model: options.Model = None,
     ensemble: options.Ensemble = None,
+    memory: options.Memory = None,
     overrides: options.SearchOverrides = None,
     input_file: options.InputFile = None,
     output_format: OutputFormat = "text",
@@ -107,6 +108,7 @@ def translate(
 ) -> None:
     """Translate lines: N in, N out, in order."""
     search = {
+        "memory": memory,
         "beam_size": beam_size,
         "n_best": n_best,
         "length_penalty": length_penalty,
@@ -122,11 +124,7 @@ def translate(
     if alignments:
         engine = _engine_that_aligns(engine, output_format, output_dir, ensemble)
     computing = computing_of(engine, device, precision, ensemble)
-    job = Job(settings, run, computing, output_format, invalid, quiet)
-    if output_dir is not None:
-        translate_files(job, files)
-    else:
-        _translate_lines(job, files, alignments)
+    _carry_out(Job(settings, run, computing, output_format, invalid, quiet), files, alignments)
 
 
 def _trained_run(
@@ -140,6 +138,13 @@ def _trained_run(
     options.check_option("--device", "train.device", device)
     options.refuse_strange_overrides(overrides or [], ("search",), _FILES)
     return find_run(model, config, options.with_options(overrides, "search", search))
+
+
+def _carry_out(job: Job, files: FilesAsked, alignments: bool) -> None:
+    if files.output_dir is not None:
+        translate_files(job, files)
+    else:
+        _translate_lines(job, files, alignments)
 
 
 def _translate_lines(job: Job, files: FilesAsked, alignments: bool) -> None:

@@ -189,7 +189,12 @@ def model_of(job: Job) -> "Model":
     from nmt.cluster.ray_translators import Model
 
     others = tuple((config, run.absolute()) for config, run in job.computing.others)
-    return Model(job.settings, job.run.absolute(), job.computing._replace(others=others))
+    settings = job.settings
+    if settings.search.memory is not None:
+        update = {"memory": str(Path(settings.search.memory).absolute())}
+        search = settings.search.model_copy(update=update)
+        settings = settings.model_copy(update={"search": search})
+    return Model(settings, job.run.absolute(), job.computing._replace(others=others))
 
 
 class Progress:

@@ -276,6 +276,11 @@ class SearchConfig(Section):
     no_repeat_ngram: Count = 0
     typography: Literal["off", "keep", "none", "space"] = "keep"
     verify: Literal["off", "flag", "retry"] = "off"
+    memory: FilePath | None = None
+    memory_weight: Annotated[Number, Field(gt=0, lt=1)] = 0.3
+    memory_temperature: Annotated[Number, Field(ge=1e-6, le=1e6)] = 0.2
+    memory_pairs: Positive = 64
+    memory_tokens: Positive = 16
     batch_tokens: Positive = 4096
 
     @model_validator(mode="after")

@@ -4,10 +4,10 @@ The file is written beside the text, 16 bytes a pair: the keys (`nmt.corpus.dedu
 target as little-endian 64-bit numbers, in the order of the pairs. Pairs that weigh more stand in it once, and variants
 do not.
 
-Shapes: n test lines, m keys read at a time.
+Shapes: m keys read at a time.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -46,18 +46,21 @@ def _write(file: IO[bytes], waiting: list[int]) -> None:
 
 
 def lines_in_train(path: Path, pairs: Sequence[SentencePair]) -> list[int] | None:
-    """The numbers, from 1, of the normalised pairs that a run was trained on; None if it has no file of keys.
-
-    A pair counts if what both have is long enough to be no chance: one side, or the two together.
-    """
+    """The numbers of the normalised pairs that a run was trained on (`lines_known`); None if it has no file of keys."""
     if not path.is_file():
         return None
-    keys = [(side_key(pair.src), side_key(pair.tgt)) for pair in pairs]
-    wanted = np.unique(np.array(keys, np.uint64).reshape(-1))  # [at most 2n]
-    known = _known(path, wanted)
+    keys = [side_key(side) for pair in pairs for side in pair]
+    return lines_known(pairs, _known(path, np.unique(np.array(keys, np.uint64))))
+
+
+def lines_known(pairs: Sequence[SentencePair], known: Container[int]) -> list[int]:
+    """The numbers, from 1, of the normalised pairs whose sides have a known key.
+
+    A pair counts if what is known of it is long enough to be no chance: one side, or the two together.
+    """
     found = []
-    for number, (pair, of_pair) in enumerate(zip(pairs, keys, strict=True), 1):
-        matching = [text for text, key in zip(pair, of_pair, strict=True) if key in known]
+    for number, pair in enumerate(pairs, 1):
+        matching = [side for side in pair if side_key(side) in known]
         if is_telling(matching):
             found.append(number)
     return found

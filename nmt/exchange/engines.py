@@ -42,8 +42,7 @@ def open_translator(
     Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it. Where the
     user leaves the choice to nmt and CTranslate2 cannot be used, `warn` is told, and torch translates.
     """
-    if asked.others:
-        _refuse_ctranslate2(asked)
+    _refuse_ctranslate2(config, asked)
     engine = _best_engine(config, asked) if asked.engine == "auto" else asked.engine
     if engine == "ctranslate2":
         try:
@@ -59,12 +58,25 @@ def open_translator(
     return load_translator(config, run, asked.device, asked.precision, warn, say, asked.others)
 
 
-def _refuse_ctranslate2(asked: Computing) -> None:
-    """Raise ConfigError for what only CTranslate2 can do: it decodes with one model."""
+def _needing_torch(config: Config, asked: Computing) -> tuple[str, str] | None:
+    """What CTranslate2 cannot do of what is asked, if anything, and why not."""
+    if asked.others:
+        return "--ensemble", "CTranslate2 decodes with one model"
+    if config.search.memory is not None:
+        return "search.memory", "CTranslate2 does not show the states of its decoder"
+    return None
+
+
+def _refuse_ctranslate2(config: Config, asked: Computing) -> None:
+    """Raise ConfigError if CTranslate2, or its int8, is asked for what it cannot do."""
+    needing = _needing_torch(config, asked)
+    if needing is None:
+        return
+    what, why = needing
     if asked.engine == "ctranslate2":
-        raise ConfigError("--ensemble needs --engine torch; CTranslate2 decodes with one model")
+        raise ConfigError(f"{what} needs --engine torch; {why}")
     if asked.precision == "int8":
-        message = "--ensemble needs --engine torch, which does not compute in int8"
+        message = f"{what} needs --engine torch, which does not compute in int8"
         raise ConfigError(f"{message}; leave out --precision int8")
 
 
@@ -73,7 +85,13 @@ def _best_engine(config: Config, asked: Computing) -> EngineName:
     fits = asked.device in ("auto", "cpu") and asked.precision in ("auto", "int8")
     samples = config.search.effective_method == "sample"
     inexpressible = config.model.norm == "post" and config.model.has_final_norm
-    if not fits or asked.others or samples or inexpressible or find_spec("ctranslate2") is None:
+    if (
+        not fits
+        or _needing_torch(config, asked)
+        or samples
+        or inexpressible
+        or find_spec("ctranslate2") is None
+    ):
         return "torch"
     if asked.precision == "int8":
         return "ctranslate2"

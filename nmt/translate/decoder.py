@@ -28,6 +28,7 @@ from nmt.text.side import Side, keeps_chinese
 from nmt.text.spans import MaskedPair, Numbers, mask_pair
 from nmt.translate.batches import batches_of, longest_target, padded_width
 from nmt.translate.engine import NBest
+from nmt.translate.memory import Memory, MemoryPredictor, Reader
 from nmt.translate.sampling import uniforms
 from nmt.translate.search import SEARCHES, sample
 from nmt.translate.stepper import (
@@ -75,6 +76,8 @@ class Decoder:
         self._forbidden = tgt.never_written
         self._warn = warn
         self._numbers = numbers
+        self._memory: Memory | None = None
+        self._readers: list[Reader] = []  # of the memory, one for each model
         # The most that is searched at a time: padded source positions times beams. None: all has fitted.
         self._capacity: int | None = None
 
@@ -96,11 +99,18 @@ class Decoder:
         """The ids that no translation has but for a source with spans."""
         return self._forbidden + self._tgt_placeholders
 
+    def remember(self, memory: Memory) -> None:
+        """From now on, let these pairs have a say in each next token."""
+        self._memory = memory
+        self._readers = [Reader(model, memory) for model in self._models]
+
     def fingerprint(self) -> str:
-        """A hash of the weights and their precision."""
+        """A hash of the weights, their precision and the memory."""
         digest = hashlib.sha256(str(self.model.dtype).encode())
         for parameter in chain.from_iterable(model.parameters() for model in self._models):
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        if self._memory is not None:
+            digest.update(self._memory.fingerprint().encode())
         return digest.hexdigest()
 
     def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
@@ -193,19 +203,20 @@ class Decoder:
         """Search one batch."""
         of_each = [longest_target(len(source.ids), self.longest, search) for source in sources]
         limits = torch.tensor(of_each).to(self.device)  # [B]
-        beams = search.beams
-        stepper = self._stepper([source.ids for source in sources], limits, beams)
+        stepper = self._stepper([source.ids for source in sources], limits, search)
         if search.effective_method != "sample":
             return SEARCHES[search.effective_method](stepper, limits, search)
         assert search.seed is not None  # noqa: S101 - `decode` has put one
         numbers = [uniforms(search.seed, *source, max(of_each) + 1) for source in sources]
         return sample(stepper, limits, search, torch.from_numpy(np.stack(numbers)).to(self.device))
 
-    def _stepper(self, sources: list[list[int]], limits: Tensor, beams: int) -> RestrictedStepper:
+    def _stepper(
+        self, sources: list[list[int]], limits: Tensor, search: SearchConfig
+    ) -> RestrictedStepper:
         """A stepper that writes the placeholders of each source, and no others."""
         width = min(padded_width(max(map(len, sources))), self.longest + 1)
         src = pad(sources, width).to(self.device)  # [B,S]
-        predictor = self._predictor(src, beams)
+        predictor = self._predictor(sources, src, search)
         placeholders = set(self._src_placeholders)
         if all(placeholders.isdisjoint(ids) for ids in sources):
             forbidden = self._tensor(self.never_written)
@@ -213,18 +224,24 @@ class Decoder:
         is_in_source = (src[:, :, None] == self._tensor(self._src_placeholders)).any(dim=1)  # [B,P]
         pending = PendingPlaceholders(
             self._tensor(self._tgt_placeholders),
-            is_in_source.repeat_interleave(beams, dim=0),  # [N,P]
-            limits.repeat_interleave(beams),  # [N]
+            is_in_source.repeat_interleave(search.beams, dim=0),  # [N,P]
+            limits.repeat_interleave(search.beams),  # [N]
         )
         return RestrictedStepper(predictor, self._tensor(self._forbidden), pending)
 
-    def _predictor(self, src: Tensor, beams: int) -> Predictor:
-        """The model, or the ensemble, having read src [B,S]."""
-        predictors = []
-        for model in self._models:
+    def _predictor(self, sources: list[list[int]], src: Tensor, search: SearchConfig) -> Predictor:
+        """The model, or the ensemble, having read the sources, which are padded in src [B,S]."""
+        memory = self._memory
+        similar = [] if memory is None else memory.similar(sources, search.memory_pairs)
+        predictors: list[Predictor] = []
+        for number, model in enumerate(self._models):
             cache = model.eval().encode(src)
-            cache.reserve(beams)
-            predictors.append(ModelPredictor(model, cache))
+            cache.reserve(search.beams)
+            if memory is None:
+                predictors.append(ModelPredictor(model, cache))
+            else:
+                remembered = self._readers[number].remembered(similar)
+                predictors.append(MemoryPredictor(model, cache, remembered, search))
         return predictors[0] if len(predictors) == 1 else EnsemblePredictor(predictors)
 
     def _tensor(self, ids: list[int]) -> Tensor:

@@ -23,6 +23,7 @@ from nmt.run_dir import SIDES, RunDir, SideName
 from nmt.text.side import Side, keeps_chinese, load_side
 from nmt.translate.decoder import Decoder, in_precision
 from nmt.translate.engine import TrainedRun
+from nmt.translate.load_memory import load_memory
 from nmt.translate.retries import numbers_masked
 from nmt.translate.translator import Translator
 
@@ -48,6 +49,8 @@ def load_translator(
     if there is no checkpoint, or if one does not belong to the run's vocabularies.
     """
     decoder, checkpoints = load_decoder(config, run, device, precision, warn, say, others)
+    if config.search.memory is not None:
+        decoder.remember(load_memory(Path(config.search.memory), decoder, say))
     translator = Translator(
         decoder, decoder.src, decoder.tgt, config.search, config.prepare.augment
     )

@@ -7,11 +7,11 @@ import pytest
 import torch
 from echoes import CHINESE, ENGLISH, PROTECTING
 from torch import Tensor
+from untrained import random_model
 
-from nmt.config.schema import ModelConfig, SearchConfig
+from nmt.config.schema import SearchConfig
 from nmt.corpus.batching import pad
 from nmt.model.cache import Cache
-from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS
 from nmt.translate.decoder import Decoder
@@ -20,20 +20,6 @@ from nmt.translate.engine import NBest
 SOURCES = [[4 + (number * 7 + i) % 12 for i in range(1 + number % 6)] for number in range(12)]
 GREEDY = SearchConfig(method="greedy", max_length=9)
 BEAM = SearchConfig(method="beam", beam_size=4, n_best=4, max_length=9)
-
-
-def random_model(seed: int, tokens: int | None = None, **shape: int) -> Transformer:
-    """A model of random weights, whose distributions are far from even; `tokens`: those of each side."""
-    torch.manual_seed(seed)
-    layers = {"encoder_layers": 1, "decoder_layers": 1}
-    config = ModelConfig.model_validate(
-        {"d_model": 32, "heads": 2, "d_ff": 32, "tie_embeddings": "none", **layers, **shape}
-    )
-    made = Transformer(config, tokens or len(ENGLISH.vocab), tokens or len(CHINESE.vocab))
-    initialise(made)
-    with torch.no_grad():
-        made.output.weight.mul_(3)
-    return made.eval()
 
 
 def decoder(first: Transformer, *others: Transformer) -> Decoder:

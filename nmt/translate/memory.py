@@ -1,0 +1,185 @@
+"""A translation memory: pairs that have a say in each next token, without any training.
+
+Nearest neighbours are looked up as Khandelwal et al. (2021) do it, among the pairs whose sources are most like the
+sentence (Deguchi et al., 2023). The model reads these pairs as in training; its state before each target token is the
+key of that token. While it translates, the tokens whose keys are nearest to its state have a share in the next one:
+
+    p(y) = (1 - weight) · own(y) + weight · recalled(y)
+
+own(y) is the model's probability of y, recalled(y) the sum of softmax(-distance / temperature) over the nearest tokens
+that are y. The distance of two states is the mean of the squared differences of their values, so that one temperature
+suits models of any width.
+
+Shapes: B sentences, K beams, N = B·K rows, M tokens of a sentence's pairs with padding, C nearest tokens, T tokens of
+a target with EOS, d width of the model, V target tokens.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from nmt.config.schema import SearchConfig
+from nmt.corpus.batching import collate
+from nmt.model.cache import Cache
+from nmt.model.device import wide
+from nmt.model.transformer import Transformer
+from nmt.text.vocab import EOS
+from nmt.translate.similar_sources import SimilarSources
+from nmt.translate.stepper import ModelPredictor
+
+IdPair = tuple[list[int], list[int]]  # source and target, without BOS and EOS
+
+_MOST_BYTES = 2**30  # of states that are kept
+_READ_AT_ONCE = 4096  # positions of the longer side, with padding
+
+
+class Memory:
+    """Pairs as ids, which are found by their sources."""
+
+    def __init__(self, pairs: Sequence[IdPair], src_tokens: int) -> None:
+        """`src_tokens` is the size of the source vocabulary. Each pair counts once; there is at least one."""
+        self.pairs = _each_once(pairs)
+        self._similar = SimilarSources([src for src, _ in self.pairs], src_tokens)
+
+    def similar(self, sources: Sequence[list[int]], count: int) -> list[list[int]]:
+        """The numbers of the pairs, at most `count`, whose sources are most like each of these."""
+        return self._similar(sources, count)
+
+    def fingerprint(self) -> str:
+        """A hash of the pairs."""
+        digest = hashlib.sha256()
+        for side in chain.from_iterable(self.pairs):
+            digest.update(np.array([len(side), *side], np.int64).tobytes())
+        return digest.hexdigest()
+
+
+def _each_once(pairs: Sequence[IdPair]) -> list[IdPair]:
+    unique = {(tuple(src), tuple(tgt)): (src, tgt) for src, tgt in pairs}
+    return list(unique.values())
+
+
+class Remembered(NamedTuple):
+    """The tokens of the pairs that are like each sentence."""
+
+    keys: Tensor  # [B,M,d]: the state before each token
+    tokens: Tensor  # int64 [B,M]
+    is_there: Tensor  # bool [B,M]: not padding
+
+    def select(self, sentences: Tensor) -> "Remembered":
+        """Those of some of the sentences."""
+        return Remembered(self.keys[sentences], self.tokens[sentences], self.is_there[sentences])
+
+
+class Reader:
+    """Reads the pairs of a memory with a model, each when it is first asked for."""
+
+    def __init__(self, model: Transformer, memory: Memory) -> None:
+        self._model = model
+        self._memory = memory
+        self._states: dict[int, Tensor] = {}  # [T,d] of each pair that was read
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self._model.parameters()).device
+
+    def remembered(self, of_sentences: Sequence[list[int]]) -> Remembered:
+        """What the model knows of the pairs with these numbers, of each sentence."""
+        states = self._read(sorted(set(chain.from_iterable(of_sentences))))
+        none = torch.empty(0, self._model.config.d_model, device=self._device)
+        keys = []
+        tokens = []
+        for numbers in of_sentences:
+            keys.append(torch.cat([none, *(states[number] for number in numbers)]))
+            of_pairs = [[*self._memory.pairs[number][1], EOS] for number in numbers]
+            tokens.append(torch.tensor([*chain.from_iterable(of_pairs)], dtype=torch.int64))
+        padded = pad_sequence(tokens, batch_first=True, padding_value=-1).to(self._device)  # [B,M]
+        return Remembered(pad_sequence(keys, batch_first=True), padded.clamp(min=0), padded >= 0)
+
+    def _read(self, numbers: Sequence[int]) -> dict[int, Tensor]:
+        """The states [T,d] of these pairs, most of which may have been read before.
+
+        Batches are searched in threads: one of them may read what another is reading, which costs time alone.
+        """
+        states = self._states
+        found = {number: states[number] for number in numbers if number in states}
+        new = [number for number in numbers if number not in found]
+        new.sort(key=lambda number: max(map(len, self._memory.pairs[number])))
+        for batch in self._batches(new):
+            found.update(zip(batch, self._states_of(batch), strict=True))
+        kept = {**states, **found}
+        self._states = kept if _size(kept) <= _MOST_BYTES else {}
+        return found
+
+    def _batches(self, numbers: Sequence[int]) -> list[list[int]]:
+        """Cut pairs of rising length into batches."""
+        batches: list[list[int]] = [[]]
+        for number in numbers:
+            width = max(map(len, self._memory.pairs[number])) + 1
+            if batches[-1] and (len(batches[-1]) + 1) * width > _READ_AT_ONCE:
+                batches.append([])
+            batches[-1].append(number)
+        return batches if numbers else []
+
+    @torch.inference_mode()
+    def _states_of(self, numbers: Sequence[int]) -> list[Tensor]:
+        """The state before each target token of these pairs, [T,d] each."""
+        sources, targets = zip(*(self._memory.pairs[number] for number in numbers), strict=True)
+        batch = collate(sources, targets, self._model.config.max_length).to(self._device)
+        cache = self._model.encode(batch.src, batch.src_is_padded)
+        states = self._model.decode_states(batch.tgt_in, cache)  # [B,T,d]
+        kept = states.to(wide(states.dtype))
+        return [of_pair[: len(tgt) + 1].clone() for of_pair, tgt in zip(kept, targets, strict=True)]
+
+
+def _size(states: dict[int, Tensor]) -> int:
+    return sum(each.nbytes for each in states.values())
+
+
+class MemoryPredictor(ModelPredictor):
+    """A Transformer and what it remembers."""
+
+    def __init__(
+        self, model: Transformer, cache: Cache, remembered: Remembered, search: SearchConfig
+    ) -> None:
+        super().__init__(model, cache)
+        self._remembered = remembered
+        self._search = search
+
+    def step(self, last: Tensor) -> Tensor:
+        """Decode one position: the newest tokens [N] → logarithms of the mixed probabilities [N,V]."""
+        states = self._model.decode_states(last[:, None], self._cache)[:, -1]  # [N,d]
+        logits = self._model.project(states)
+        own = logits.log_softmax(dim=1, dtype=wide(logits.dtype))
+        recalled = self._recalled(states.to(own.dtype), own)
+        weight = self._search.memory_weight
+        mixed = torch.logaddexp(own + math.log1p(-weight), (weight * recalled).log())
+        has_pairs = self._remembered.is_there.any(dim=1).repeat_interleave(self._search.beams)
+        return torch.where(has_pairs[:, None], mixed, own)
+
+    def select(self, rows: Tensor) -> None:
+        """Continue with these rows."""
+        super().select(rows)
+        beams = self._search.beams
+        if len(rows) < beams * len(self._remembered.tokens):
+            self._remembered = self._remembered.select(rows[::beams] // beams)
+
+    def _recalled(self, states: Tensor, own: Tensor) -> Tensor:
+        """The share [N,V] of each token in those nearest to the states [N,d]; `own` [N,V] gives the shape."""
+        keys, tokens, is_there = self._remembered
+        queries = states.unflatten(0, (-1, self._search.beams))  # [B,K,d]
+        distances = torch.cdist(queries, keys).square() / keys.shape[2]  # [B,K,M]
+        distances = distances.masked_fill(~is_there[:, None], torch.inf)
+        count = min(self._search.memory_tokens, keys.shape[1])
+        nearest = distances.topk(count, dim=2, largest=False)  # [B,K,C]
+        shares = (-nearest.values / self._search.memory_temperature).softmax(dim=2)
+        of_beams = tokens[:, None].expand(-1, self._search.beams, -1)  # [B,K,M]
+        chosen = of_beams.gather(2, nearest.indices)  # [B,K,C]
+        recalled = torch.zeros_like(own)
+        return recalled.scatter_add_(1, chosen.flatten(0, 1), shares.flatten(0, 1))
