@@ -2,20 +2,20 @@
 
 Nearest neighbours are looked up as Khandelwal et al. (2021) do it, among the pairs whose sources are most like the
 sentence (Deguchi et al., 2023). The model reads these pairs as in training; its state before each target token is the
-key of that token. While it translates, the tokens whose keys are nearest to its state have a share in the next one:
+key of that token. While it translates, the tokens whose keys are nearest to its state have a say in the next one:
 
-    p(y) = (1 - weight) · own(y) + weight · recalled(y)
+    p(y) = (1 - share) · own(y) + share · recalled(y)
+    share = weight · likeness
 
 own(y) is the model's probability of y, recalled(y) the sum of softmax(-distance / temperature) over the nearest tokens
 that are y. The distance of two states is the mean of the squared differences of their values, so that one temperature
-suits models of any width.
+suits models of any width. The likeness is that of the most similar source: a memory of other texts has next to no say.
 
 Shapes: B sentences, K beams, N = B·K rows, M tokens of a sentence's pairs with padding, C nearest tokens, T tokens of
 a target with EOS, d width of the model, V target tokens.
 """
 
 import hashlib
-import math
 from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from nmt.model.cache import Cache
 from nmt.model.device import wide
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import EOS
-from nmt.translate.similar_sources import SimilarSources
+from nmt.translate.similar_sources import Similar, SimilarSources
 from nmt.translate.stepper import ModelPredictor
 
 IdPair = tuple[list[int], list[int]]  # source and target, without BOS and EOS
@@ -48,8 +48,8 @@ class Memory:
         self.pairs = _each_once(pairs)
         self._similar = SimilarSources([src for src, _ in self.pairs], src_tokens)
 
-    def similar(self, sources: Sequence[list[int]], count: int) -> list[list[int]]:
-        """The numbers of the pairs, at most `count`, whose sources are most like each of these."""
+    def similar(self, sources: Sequence[list[int]], count: int) -> list[Similar]:
+        """The pairs, at most `count`, whose sources are most like each of these."""
         return self._similar(sources, count)
 
     def fingerprint(self) -> str:
@@ -71,10 +71,11 @@ class Remembered(NamedTuple):
     keys: Tensor  # [B,M,d]: the state before each token
     tokens: Tensor  # int64 [B,M]
     is_there: Tensor  # bool [B,M]: not padding
+    likeness: Tensor  # [B]
 
     def select(self, sentences: Tensor) -> "Remembered":
         """Those of some of the sentences."""
-        return Remembered(self.keys[sentences], self.tokens[sentences], self.is_there[sentences])
+        return Remembered(*(of_all[sentences] for of_all in self))
 
 
 class Reader:
@@ -89,18 +90,24 @@ class Reader:
     def _device(self) -> torch.device:
         return next(self._model.parameters()).device
 
-    def remembered(self, of_sentences: Sequence[list[int]]) -> Remembered:
-        """What the model knows of the pairs with these numbers, of each sentence."""
-        states = self._read(sorted(set(chain.from_iterable(of_sentences))))
+    def remembered(self, of_sentences: Sequence[Similar]) -> Remembered:
+        """What the model has in mind at the tokens of the pairs that are like each sentence."""
+        needed = {number for similar in of_sentences for number in similar.numbers}
+        states = self._read(sorted(needed))
         none = torch.empty(0, self._model.config.d_model, device=self._device)
         keys = []
         tokens = []
-        for numbers in of_sentences:
+        for numbers, _ in of_sentences:
             keys.append(torch.cat([none, *(states[number] for number in numbers)]))
             of_pairs = [[*self._memory.pairs[number][1], EOS] for number in numbers]
             tokens.append(torch.tensor([*chain.from_iterable(of_pairs)], dtype=torch.int64))
         padded = pad_sequence(tokens, batch_first=True, padding_value=-1).to(self._device)  # [B,M]
-        return Remembered(pad_sequence(keys, batch_first=True), padded.clamp(min=0), padded >= 0)
+        return Remembered(
+            keys=pad_sequence(keys, batch_first=True),
+            tokens=padded.clamp(min=0),
+            is_there=padded >= 0,
+            likeness=torch.tensor([each.likeness for each in of_sentences], device=self._device),
+        )
 
     def _read(self, numbers: Sequence[int]) -> dict[int, Tensor]:
         """The states [T,d] of these pairs, most of which may have been read before.
@@ -158,10 +165,10 @@ class MemoryPredictor(ModelPredictor):
         logits = self._model.project(states)
         own = logits.log_softmax(dim=1, dtype=wide(logits.dtype))
         recalled = self._recalled(states.to(own.dtype), own)
-        weight = self._search.memory_weight
-        mixed = torch.logaddexp(own + math.log1p(-weight), (weight * recalled).log())
-        has_pairs = self._remembered.is_there.any(dim=1).repeat_interleave(self._search.beams)
-        return torch.where(has_pairs[:, None], mixed, own)
+        share = self._search.memory_weight * self._remembered.likeness  # [B]
+        share = share.repeat_interleave(self._search.beams)[:, None]  # [N,1]
+        mixed = torch.logaddexp(own + torch.log1p(-share), (share * recalled).log())
+        return torch.where(share > 0, mixed, own)
 
     def select(self, rows: Tensor) -> None:
         """Continue with these rows."""
@@ -172,7 +179,7 @@ class MemoryPredictor(ModelPredictor):
 
     def _recalled(self, states: Tensor, own: Tensor) -> Tensor:
         """The share [N,V] of each token in those nearest to the states [N,d]; `own` [N,V] gives the shape."""
-        keys, tokens, is_there = self._remembered
+        keys, tokens, is_there, _ = self._remembered
         queries = states.unflatten(0, (-1, self._search.beams))  # [B,K,d]
         distances = torch.cdist(queries, keys).square() / keys.shape[2]  # [B,K,M]
         distances = distances.masked_fill(~is_there[:, None], torch.inf)

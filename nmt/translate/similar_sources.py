@@ -3,7 +3,8 @@
 Shapes: R sources, V source tokens, q queries at a time.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,6 +14,13 @@ from nmt.corpus.batching import Row
 from nmt.corpus.store import Ids
 
 _SCORES_AT_ONCE = 2**24  # 64 MB
+
+
+class Similar(NamedTuple):
+    """What is like a sentence."""
+
+    numbers: list[int]  # of sources, the likest first
+    likeness: float  # of the first of them, from 0 (there is none) to 1 (the same tokens)
 
 
 class SimilarSources:
@@ -35,22 +43,29 @@ class SimilarSources:
             places, weights / norms[rows], size, check_invariants=True
         ).coalesce()
 
-    def __call__(self, queries: Sequence[Row], count: int) -> list[list[int]]:
-        """The most similar sources of each query, at most `count` and the likest first; none that shares no token."""
+    def __call__(self, queries: Sequence[Row], count: int) -> list[Similar]:
+        """The most similar sources of each query, at most `count`, and none that shares no token with it."""
         found = []
         size = max(1, _SCORES_AT_ONCE // len(self._vectors))
         for start in range(0, len(queries), size):
-            scores = torch.sparse.mm(self._vectors, self._columns(queries[start : start + size]))
-            best = scores.topk(min(count, len(scores)), dim=0)
-            found += list(_above_zero(best.values.T, best.indices.T))
+            cosines = torch.sparse.mm(self._vectors, self._columns(queries[start : start + size]))
+            best = cosines.topk(min(count, len(cosines)), dim=0)  # [count,q]
+            found += list(map(_similar, best.values.T.tolist(), best.indices.T.tolist()))
         return found
 
     def _columns(self, queries: Sequence[Row]) -> Tensor:
-        """Vectors of the queries, but for their length, which changes no order: [V,q]."""
+        """The vectors of queries: [V,q]."""
         places, tokens = _each_once(queries, len(self._rarity))
         columns = torch.zeros(len(self._rarity), len(queries))
         columns[tokens, places] = self._rarity[tokens]
-        return columns
+        return columns / columns.norm(dim=0)
+
+
+def _similar(cosines: list[float], numbers: list[int]) -> Similar:
+    """Without the sources whose cosine is 0; cosines fall."""
+    return Similar(
+        [n for n, cosine in zip(numbers, cosines, strict=True) if cosine > 0], cosines[0]
+    )
 
 
 def _each_once(sentences: Sequence[Row], tokens: int) -> tuple[Tensor, Tensor]:
@@ -59,9 +74,3 @@ def _each_once(sentences: Sequence[Row], tokens: int) -> tuple[Tensor, Tensor]:
     ids: Ids = np.concatenate([np.asarray(sentence, np.int64) for sentence in sentences])
     pairs = np.unique(np.repeat(np.arange(len(sentences)), lengths) * tokens + ids)
     return torch.from_numpy(pairs // tokens), torch.from_numpy(pairs % tokens)
-
-
-def _above_zero(scores: Tensor, sources: Tensor) -> Iterator[list[int]]:
-    """Of each query the sources [q,count] whose score is above 0."""
-    for of_query, numbers in zip(scores.tolist(), sources.tolist(), strict=True):
-        yield [number for number, score in zip(numbers, of_query, strict=True) if score > 0]

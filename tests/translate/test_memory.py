@@ -49,16 +49,19 @@ def state(model: Transformer, source: tuple[int, ...], prefix: tuple[int, ...]) 
     return model.decode_states(torch.tensor([[BOS, *prefix]]), read)[0, -1]
 
 
+def likeness(source: list[int]) -> float:
+    """Of the most similar source of the memory; `test_similar_sources.py` computes it by itself."""
+    return Memory(PAIRS, len(ENGLISH.vocab)).similar([source], 1)[0].likeness
+
+
 def recalled(
     model: Transformer, source: list[int], prefix: list[int], search: SearchConfig
-) -> Tensor | None:
-    """The memory's distribution [V]; None: no pair is like the source."""
-    numbers = Memory(PAIRS, len(ENGLISH.vocab)).similar([source], search.memory_pairs)[0]
-    if not numbers:
-        return None
+) -> Tensor:
+    """The memory's distribution [V]."""
+    [similar] = Memory(PAIRS, len(ENGLISH.vocab)).similar([source], search.memory_pairs)
     now = state(model, tuple(source), tuple(prefix))
     near = []
-    for number in numbers:
+    for number in similar.numbers:
         src, tgt = PAIRS[number]
         for place, token in enumerate([*tgt, EOS]):
             difference = state(model, tuple(src), tuple(tgt[:place])) - now
@@ -76,12 +79,11 @@ def next_token(
     models: Sequence[Transformer], source: list[int], prefix: list[int], search: SearchConfig
 ) -> Tensor:
     """The log-probability of each next token [V]: of each model mixed with its memory, and of all the mean."""
+    share = search.memory_weight * likeness(source)
     told = []
     for model in models:
         own = model(pad([source]), torch.tensor([[BOS, *prefix]]))[0, -1].softmax(dim=0)
-        from_pairs = recalled(model, source, prefix, search)
-        weight = search.memory_weight
-        told.append(own if from_pairs is None else (1 - weight) * own + weight * from_pairs)
+        told.append((1 - share) * own + share * recalled(model, source, prefix, search))
     mean = torch.stack(told).mean(dim=0)
     mean[decoder([], models[0]).never_written] = 0
     return (mean / mean.sum()).log()

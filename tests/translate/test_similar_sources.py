@@ -38,17 +38,30 @@ def test_the_most_similar_sources_come_first(count: int) -> None:
     for query, found in zip(queries, SimilarSources(sources, TOKENS)(queries, count), strict=True):
         cosines = [cosine(query, source, sources) for source in sources]
         best = sorted((each for each in cosines if each > 0), reverse=True)[:count]
-        assert [cosines[number] for number in found] == pytest.approx(best, rel=1e-4)
-        assert len(set(found)) == len(found)
+        assert [cosines[number] for number in found.numbers] == pytest.approx(best, rel=1e-4)
+        assert len(set(found.numbers)) == len(found.numbers)
+        assert found.likeness == pytest.approx(max(cosines), rel=1e-4)
 
 
 def test_what_shares_no_token_is_not_similar() -> None:
     similar = SimilarSources([[4, 5], [6], [5, 5, 7]], TOKENS)
-    assert similar([[8, 9], [5], [6, 8]], 10) == [[], [0, 2], [1]]
+    found = similar([[8, 9], [5], [6, 8]], 10)
+    assert [each.numbers for each in found] == [[], [0, 2], [1]]
+    assert found[0].likeness == 0
+
+
+def test_the_same_tokens_are_as_alike_as_can_be() -> None:
+    similar = SimilarSources([[4, 5, 6], [4]], TOKENS)
+    [same, other_order, part] = similar([[4, 5, 6], [6, 4, 5, 5], [4, 5]], 1)
+    assert [same.numbers, other_order.numbers] == [[0], [0]]
+    assert [same.likeness, other_order.likeness] == pytest.approx([1, 1])
+    assert same.likeness <= 1
+    assert part.likeness < 1
 
 
 def test_a_token_of_every_source_still_finds_them() -> None:
-    assert SimilarSources([[4]], TOKENS)([[4]], 10) == [[0]]
+    [found] = SimilarSources([[4]], TOKENS)([[4]], 10)
+    assert found.numbers == [0]
 
 
 def test_many_queries_are_looked_for_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
