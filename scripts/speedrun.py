@@ -5,6 +5,7 @@
     python scripts/speedrun.py --run runs/shallow train.updates=3000 model.decoder_layers=2
     python scripts/speedrun.py --run runs/plain --plain --minutes 40   a plain PyTorch loop on the same batches
     python scripts/speedrun.py --run runs/four --models 4              an ensemble, trained one model after the other
+    python scripts/speedrun.py --run runs/remembering search.memory=runs/remembering     with its train pairs as memory
 
 The minutes are those of the whole loop, from the making of the model on, with checkpoints, without validation. Each
 checkpoint translates the test sentences with beam search, by itself and averaged with those before it. Both kinds of

@@ -14,6 +14,7 @@ from nmt.commands.trained_run import (
     computing_of,
     find_run,
     refuse_history_elsewhere,
+    refuse_memory_elsewhere,
 )
 from nmt.errors import ConfigError
 
@@ -233,6 +234,7 @@ def _settings(
     if files.hypotheses:
         return load_config(config, overrides), None
     settings, run = find_run(model, config, overrides)
+    refuse_memory_elsewhere(run, settings.search.memory, config, overrides)
     is_overridden = any(override.startswith("evaluate.history=") for override in overrides)
     if not (history or config or is_overridden):
         refuse_history_elsewhere(run, settings.evaluate.history)

@@ -147,7 +147,22 @@ def _locate(model: Path | None, asked: "Config | None") -> RunDir:
 
 def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:
     """Raise ConfigError where a run, which may be untrusted, names a file outside this folder to write to."""
-    if history and (Path(history).is_absolute() or ".." in Path(history).parts):
-        message = f"evaluate.history={history} is outside this folder"
-        fix = "if you want that file, give --config FILE or --history FILE"
-        raise ConfigError(f"{run.config}: {message}; {fix}")
+    fix = "if you want that file, give --config FILE or --history FILE"
+    _refuse_elsewhere(run, "evaluate.history", history, fix)
+
+
+def refuse_memory_elsewhere(
+    run: RunDir, memory: str | None, config: Path | None, overrides: list[str]
+) -> None:
+    """Raise ConfigError where a run, which may be untrusted, names pairs outside this folder.
+
+    What the user names, in a `config` or in the overrides, may be anywhere.
+    """
+    if config is None and not any(each.startswith("search.memory=") for each in overrides):
+        fix = "if you want those pairs, give --config FILE or --memory FILE"
+        _refuse_elsewhere(run, "search.memory", memory, fix)
+
+
+def _refuse_elsewhere(run: RunDir, setting: str, path: str | None, fix: str) -> None:
+    if path and (Path(path).is_absolute() or ".." in Path(path).parts):
+        raise ConfigError(f"{run.config}: {setting}={path} is outside this folder; {fix}")

@@ -23,7 +23,7 @@ from nmt.commands.streams import (
     say,
     warn,
 )
-from nmt.commands.trained_run import computing_of, find_run
+from nmt.commands.trained_run import computing_of, find_run, refuse_memory_elsewhere
 from nmt.commands.translate_files import FilesAsked, Job, translate_files
 from nmt.errors import ConfigError, counted
 
@@ -137,7 +137,10 @@ def _trained_run(
     """The run that translates, with the settings of the command line."""
     options.check_option("--device", "train.device", device)
     options.refuse_strange_overrides(overrides or [], ("search",), _FILES)
-    return find_run(model, config, options.with_options(overrides, "search", search))
+    asked = options.with_options(overrides, "search", search)
+    settings, run = find_run(model, config, asked)
+    refuse_memory_elsewhere(run, settings.search.memory, config, asked)
+    return settings, run
 
 
 def _carry_out(job: Job, files: FilesAsked, alignments: bool) -> None:

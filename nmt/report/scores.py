@@ -58,11 +58,14 @@ def evaluated(run: RunDir, folder: Path, history: Path, warn: Say) -> list[Score
 
 
 def _is_of(record: Record, run: RunDir, folder: Path, weights: str | None) -> bool:
-    """Whether an evaluation is of this checkpoint alone, and not of one of this name that was deleted since."""
+    """Whether an evaluation is of this checkpoint alone, and not of one of this name that was deleted since.
+
+    Alone: neither in an ensemble nor with a translation memory.
+    """
     is_there = Path(str(record.get("model"))).resolve() == run.path.resolve()
     has_its_name = record.get("checkpoint") == folder.name
     noted = record.get("weights")  # not in older histories
-    is_alone = not record.get("ensemble")
+    is_alone = not record.get("ensemble") and not section(record, "search").get("memory")
     return is_there and has_its_name and is_alone and (noted is None or noted == weights)
 
 

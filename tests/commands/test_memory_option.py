@@ -153,6 +153,16 @@ def test_workers_on_ray_find_the_memory_from_another_folder(
     assert (search.memory, search.beam_size) == (str(tmp_path / "mine.tsv"), 3)
 
 
+def test_scores_with_a_memory_are_not_the_models_own(trained: RunDir, tmp_path: Path) -> None:
+    history = tmp_path / "scores.jsonl"
+    common = ["evaluate", "-m", trained.path, "--history", history, "--quiet"]
+    assert invoke(*common, "--memory", trained.path).exit_code == 0
+    asked = ["info", trained.path, "--history", history, "--json"]
+    assert {score["of"] for score in json.loads(invoke(*asked).stdout)["scores"]} == {"dev"}
+    assert invoke(*common).exit_code == 0
+    assert len({score["of"] for score in json.loads(invoke(*asked).stdout)["scores"]}) == 2
+
+
 def test_translations_in_a_file_have_no_memory(tmp_path: Path, memory: Path) -> None:
     file = tmp_path / "a.zh"
     file.write_text("一。\n")
