@@ -1,5 +1,6 @@
 """nmt evaluate: how good a model's translations, or those in a file, are."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -171,7 +172,7 @@ def evaluate(
     gate.check(result)
 
 
-def _overrides(given: list[str] | None, search: dict[str, str | None], device: str) -> list[str]:
+def _overrides(given: list[str] | None, search: Mapping[str, object], device: str) -> list[str]:
     """The settings that the command line changes. Raises ConfigError for one that cannot be changed, or not so."""
     options.check_option("--device", "train.device", device)
     options.refuse_strange_overrides(given or [], ("search", "evaluate"), _FILES)

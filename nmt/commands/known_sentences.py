@@ -1,6 +1,6 @@
 """What `nmt evaluate` says of test sentences that others may know: the model, from its training, or the public."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ def lines_trained_on(
     """
     from nmt.corpus.train_keys import lines_in_train
 
-    pairs = _normalised(config, zip(sources, references, strict=True))
+    pairs = list(_normalised(config, zip(sources, references, strict=True)))
     of_runs = [lines_in_train(run.train_keys, pairs) for run in runs]
     found = {line for lines in of_runs for line in lines or []}
     return None if None in of_runs and not found else sorted(found)
@@ -47,17 +47,16 @@ def lines_remembered(
     languages = (config.src.language, config.tgt.language)
     memory = _normalised(config, memory_pairs(Path(config.search.memory), languages))
     known = {side_key(side) for pair in memory for side in pair}
-    return lines_known(_normalised(config, zip(sources, references, strict=True)), known)
+    test = _normalised(config, zip(sources, references, strict=True))
+    return lines_known(list(test), known)
 
 
-def _normalised(config: "Config", pairs: Iterable[tuple[str, str]]) -> "list[SentencePair]":
+def _normalised(config: "Config", pairs: Iterable[tuple[str, str]]) -> "Iterator[SentencePair]":
     from nmt.corpus.pairs import SentencePair
     from nmt.text.normalize import normalize
 
-    return [
-        SentencePair(normalize(src, config.src.language), normalize(tgt, config.tgt.language))
-        for src, tgt in pairs
-    ]
+    for src, tgt in pairs:
+        yield SentencePair(normalize(src, config.src.language), normalize(tgt, config.tgt.language))
 
 
 def doubts_about(

@@ -1,5 +1,6 @@
 """Options that several commands have. An option of one command stands in that command's file."""
 
+import json
 from collections.abc import Mapping
 from os.path import expanduser
 from pathlib import Path
@@ -84,9 +85,10 @@ Ensemble = Annotated[
     ),
 ]
 Memory = Annotated[
-    str | None,
+    Path | None,
     typer.Option(
         metavar="FILE",
+        parser=path_of,
         help="Pairs that have a say in each word: a .tsv or .jsonl file, or the folder of a trained run.",
     ),
 ]
@@ -195,12 +197,14 @@ def with_options(
             continue
         option = f"--{name.replace('_', '-')}"
         setting = f"{section}.{name}"
-        check_option(option, setting, str(value))
+        # A setting's value is YAML, in which a path may be something else.
+        text = json.dumps(str(value)) if isinstance(value, Path) else str(value)
+        check_option(option, setting, text)
         for override in overrides or []:
             if override.startswith(f"{setting}="):
                 message = f"{option} {value} and {override} say the same setting; give one"
                 raise ConfigError(f"command line: {message}")
-        settings.append(f"{setting}={value}")
+        settings.append(f"{setting}={text}")
     return settings
 
 

@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -131,7 +131,7 @@ def _trained_run(
     model: Path | None,
     config: Path | None,
     overrides: list[str] | None,
-    search: dict[str, str | None],
+    search: Mapping[str, object],
     device: str,
 ) -> "tuple[Config, RunDir]":
     """The run that translates, with the settings of the command line."""

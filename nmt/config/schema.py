@@ -277,7 +277,7 @@ class SearchConfig(Section):
     typography: Literal["off", "keep", "none", "space"] = "keep"
     verify: Literal["off", "flag", "retry"] = "off"
     memory: FilePath | None = None
-    memory_weight: Annotated[Number, Field(gt=0, lt=1)] = 0.7
+    memory_weight: Annotated[Number, Field(gt=0, le=0.99)] = 0.7
     memory_temperature: Annotated[Number, Field(ge=1e-6, le=1e6)] = 0.2
     memory_pairs: Positive = 32
     memory_tokens: Positive = 16

@@ -63,7 +63,9 @@ def _portable(config: Config) -> Config:
         update={"src_vectors": None, "tgt_vectors": None, "freeze_vectors": False}
     )
     evaluate = config.evaluate.model_copy(update={"history": None})
-    update = {"data": fresh.data, "model": model, "train": train, "evaluate": evaluate}
+    search = config.search.model_copy(update={"memory": None})
+    sections = {"model": model, "train": train, "search": search, "evaluate": evaluate}
+    update = {"data": fresh.data, **sections}
     return config.model_copy(update={"run_dir": Path(config.run_dir).name, **update})
 
 

@@ -10,8 +10,7 @@ from nmt.files import read_bytes
 from nmt.model.transformer import Transformer
 from nmt.run_dir import RunDir, SideName
 from nmt.text.side import Side
-from nmt.translate.decoder import Decoder
-from nmt.translate.load import load_translator
+from nmt.translate.load import load_decoder
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,11 @@ class Trained:
 
 def load_trained(config: Config, run: RunDir, warn: Say, say: Say) -> Trained:
     """The trained model of a run. Raises ModelError if there is none, or if it is damaged."""
-    translator = load_translator(config, run, "cpu", "fp32", warn, say)
-    (folder,) = translator.checkpoints
-    decoder = translator.engine
-    assert isinstance(decoder, Decoder)  # noqa: S101 - on torch
+    decoder, (folder,) = load_decoder(config, run, "cpu", "fp32", warn, say)
     return Trained(
         model=decoder.model,
-        src=translator.src,
-        tgt=translator.tgt,
+        src=decoder.src,
+        tgt=decoder.tgt,
         config=config,
         run=run,
         checkpoint=folder.name,

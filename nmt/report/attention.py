@@ -40,6 +40,8 @@ def look_at(
     from nmt.translate.attention import cross_attention
     from nmt.translate.load import load_translator
 
+    search = config.search.model_copy(update={"memory": None})  # where the model itself looks
+    config = config.model_copy(update={"search": search})
     translator = load_translator(config, run, warn=warn)
     pairs = list(_pairs(translator, sources, count))
     layers = config.model.decoder_layers

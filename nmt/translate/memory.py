@@ -17,7 +17,7 @@ a target with EOS, d width of the model, V target tokens.
 
 import hashlib
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ from nmt.translate.stepper import ModelPredictor
 IdPair = tuple[list[int], list[int]]  # source and target, without BOS and EOS
 
 _MOST_BYTES = 2**30  # of states that are kept
+_MOST_TOKENS = 2048  # of the pairs that are like a sentence
 _READ_AT_ONCE = 4096  # positions of the longer side, with padding
 
 
@@ -82,7 +83,7 @@ class Reader:
     """Reads the pairs of a memory with a model, each when it is first asked for."""
 
     def __init__(self, model: Transformer, memory: Memory) -> None:
-        self._model = model
+        self._model = model.eval()
         self._memory = memory
         self._states: dict[int, Tensor] = {}  # [T,d] of each pair that was read
 
@@ -92,12 +93,12 @@ class Reader:
 
     def remembered(self, of_sentences: Sequence[Similar]) -> Remembered:
         """What the model has in mind at the tokens of the pairs that are like each sentence."""
-        needed = {number for similar in of_sentences for number in similar.numbers}
-        states = self._read(sorted(needed))
+        numbers_of_each = [self._fitting(similar.numbers) for similar in of_sentences]
+        states = self._read(sorted(set(chain.from_iterable(numbers_of_each))))
         none = torch.empty(0, self._model.config.d_model, device=self._device)
         keys = []
         tokens = []
-        for numbers, _ in of_sentences:
+        for numbers in numbers_of_each:
             keys.append(torch.cat([none, *(states[number] for number in numbers)]))
             of_pairs = [[*self._memory.pairs[number][1], EOS] for number in numbers]
             tokens.append(torch.tensor([*chain.from_iterable(of_pairs)], dtype=torch.int64))
@@ -108,6 +109,14 @@ class Reader:
             is_there=padded >= 0,
             likeness=torch.tensor([each.likeness for each in of_sentences], device=self._device),
         )
+
+    def _fitting(self, numbers: Sequence[int]) -> list[int]:
+        """The first of these pairs, as many as have at most `_MOST_TOKENS` target tokens together, and at least one."""
+        lengths = (len(self._memory.pairs[number][1]) + 1 for number in numbers)
+        ends = accumulate(lengths)
+        return [n for n, end in zip(numbers, ends, strict=True) if end <= _MOST_TOKENS] or [
+            *numbers[:1]
+        ]
 
     def _read(self, numbers: Sequence[int]) -> dict[int, Tensor]:
         """The states [T,d] of these pairs, most of which may have been read before.

@@ -46,7 +46,7 @@ class SimilarSources:
     def __call__(self, queries: Sequence[Row], count: int) -> list[Similar]:
         """The most similar sources of each query, at most `count`, and none that shares no token with it."""
         found = []
-        size = max(1, _SCORES_AT_ONCE // len(self._vectors))
+        size = max(1, _SCORES_AT_ONCE // max(self._vectors.shape))
         for start in range(0, len(queries), size):
             cosines = torch.sparse.mm(self._vectors, self._columns(queries[start : start + size]))
             best = cosines.topk(min(count, len(cosines)), dim=0)  # [count,q]
@@ -63,9 +63,8 @@ class SimilarSources:
 
 def _similar(cosines: list[float], numbers: list[int]) -> Similar:
     """Without the sources whose cosine is 0; cosines fall."""
-    return Similar(
-        [n for n, cosine in zip(numbers, cosines, strict=True) if cosine > 0], cosines[0]
-    )
+    found = [number for number, cosine in zip(numbers, cosines, strict=True) if cosine > 0]
+    return Similar(found, min(1.0, cosines[0]))  # rounding can bring a cosine above 1
 
 
 def _each_once(sentences: Sequence[Row], tokens: int) -> tuple[Tensor, Tensor]:

@@ -44,10 +44,30 @@ def test_lines_of_the_memory_are_translated_as_there(
     done = invoke(*common, "--memory", memory, *SURE)
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines() == [KNOWN.get(line, "") for line in LINES]
-    assert f"nmt: memory {memory}, 3 pairs\n" in done.stderr
+    assert f"nmt: memory {memory}, 3 pairs (1 left out: empty or too long)\n" in done.stderr
     assert invoke(*common).stdout != done.stdout
     quiet = invoke(*common, "--quiet", f"search.memory={memory}", *SURE)
     assert (quiet.stdout, quiet.stderr) == (done.stdout, "")
+
+
+def test_pairs_that_are_too_long_are_left_out(
+    trained: RunDir, english: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "long.tsv"
+    long = [("one two " * 20, "一"), ("one", "一二" * 20), ("one " * 10**6, "一"), ("one.", "一。")]
+    file.write_text("".join(f"{src}\t{tgt}\n" for src, tgt in long), encoding="utf-8")
+    done = invoke("translate", "-m", trained.path, "-i", english, "--memory", file)
+    assert done.exit_code == 0, done.stderr
+    assert f"nmt: memory {file}, 1 pair (3 left out: empty or too long)\n" in done.stderr
+
+
+def test_any_name_of_a_file_is_a_path(trained: RunDir, english: Path, tmp_path: Path) -> None:
+    for name in ("mine #1: a.tsv", "[a].tsv", "null.tsv", "7.tsv"):
+        file = tmp_path / name
+        file.write_text("one.\t一。\n", encoding="utf-8")
+        done = invoke("translate", "-m", trained.path, "-i", english, "--memory", file)
+        assert done.exit_code == 0, done.stderr
+        assert f"nmt: memory {file}, 1 pair\n" in done.stderr
 
 
 def test_a_run_can_be_a_memory(trained: RunDir, english: Path) -> None:
@@ -92,7 +112,7 @@ def test_what_is_no_memory_is_refused(
         (["search.memory=other.tsv"], "say the same setting; give one"),
         (
             ["search.memory_weight=1"],
-            "search.memory_weight=1: must be a number above 0 and below 1",
+            "search.memory_weight=1: must be a number above 0 and at most 0.99",
         ),
     ],
 )

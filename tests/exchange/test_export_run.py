@@ -89,7 +89,8 @@ def test_its_weights_are_in_bfloat16_and_nothing_of_the_corpora_is_in_it(
 
 
 def test_no_file_names_a_folder_of_this_machine(corpus: Path, tmp_path: Path) -> None:
-    settings = ("evaluate.history=scores.jsonl", "search.beam_size=3")
+    memory = "search.memory=/home/jane/pairs.tsv"  # it is not there: no export reads it
+    settings = ("evaluate.history=scores.jsonl", "search.beam_size=3", memory)
     started = {"checkpoint": "/home/jane/runs/a/checkpoints/step-00000007"}
     origin = {"started_from": started}
     run = made_run(corpus, tmp_path / "jane" / "run", *settings, origin=origin)
@@ -99,6 +100,7 @@ def test_no_file_names_a_folder_of_this_machine(corpus: Path, tmp_path: Path) ->
     config = load_config(tmp_path / "copy" / "config.yaml")
     assert config.search.beam_size == 3
     assert config.evaluate.history is None
+    assert config.search.memory is None
     assert config.data == type(config.data)()
 
 

@@ -160,23 +160,24 @@ def test_a_history_that_a_run_names_stays_in_this_folder(stranger: RunDir, histo
     found, run = find_run(stranger.path, None, [])
     with pytest.raises(ConfigError, match=f"evaluate.history={history} is outside this folder"):
         refuse_history_elsewhere(run, found.evaluate.history)
+    asked = CliRunner().invoke(app, ["evaluate", "-m", str(stranger.path)])
+    assert asked.exit_code == 2
+    assert "is outside this folder" in asked.stderr
 
 
 @pytest.mark.parametrize("memory", ["/tmp/x.tsv", "../x.tsv", "a/../../x.tsv"])  # noqa: S108
-def test_a_memory_that_a_run_names_stays_in_this_folder(stranger: RunDir, memory: str) -> None:
+def test_a_memory_that_a_run_names_stays_in_this_folder(
+    stranger: RunDir, tmp_path: Path, memory: str
+) -> None:
     text = stranger.config.read_text().replace("memory: null", f"memory: {memory}")
     stranger.config.write_text(text)
-    find_run(stranger.path, None, [])  # nmt info and nmt export read no memory
     message = f"search.memory={memory} is outside this folder"
     for command in ("translate", "evaluate"):
         done = CliRunner().invoke(app, [command, "--model", str(stranger.path)])
         assert (done.exit_code, message in done.stderr) == (2, True)
-    mine = ["--memory", "/tmp/mine.tsv"]  # noqa: S108
+    mine = ["--memory", str(tmp_path / "absent.tsv")]
     done = CliRunner().invoke(app, ["translate", "--model", str(stranger.path), *mine])
     assert (done.exit_code, "outside this folder" in done.stderr) == (3, False)
-    asked = CliRunner().invoke(app, ["evaluate", "-m", str(stranger.path)])
-    assert asked.exit_code == 2
-    assert "is outside this folder" in asked.stderr
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from untrained import random_model
 
 from nmt.config.schema import SearchConfig
 from nmt.corpus.batching import pad
+from nmt.model.cache import Cache
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS
 from nmt.translate import memory
@@ -180,6 +181,31 @@ def test_states_that_would_take_too_much_memory_are_read_again(
     bounded = decoder(PAIRS, models[0])
     for _ in range(2):
         assert_alike(bounded.decode(SOURCES, BEAM), found)
+
+
+def test_of_many_tokens_only_those_of_the_most_similar_pairs_are_looked_at(
+    models: list[Transformer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = BEAM.model_copy(update={"memory_pairs": 1})
+    found = decoder(PAIRS, models[0]).decode(SOURCES, first)
+    assert ids(found) != ids(decoder(PAIRS, models[0]).decode(SOURCES, BEAM))
+    monkeypatch.setattr(memory, "_MOST_TOKENS", 1)
+    assert_alike(decoder(PAIRS, models[0]).decode(SOURCES, BEAM), found)
+
+
+def test_a_batch_that_does_not_fit_in_memory_is_searched_in_parts(
+    models: list[Transformer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = decoder(PAIRS, models[0]).decode(SOURCES, BEAM)
+    encode = models[0].encode
+
+    def encode_few(src: Tensor, *rest: object) -> Cache:
+        if len(src) > 5 and not rest:  # pairs are read with a further argument
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return encode(src, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(models[0], "encode", encode_few)
+    assert_alike(decoder(PAIRS, models[0]).decode(SOURCES, BEAM), found)
 
 
 def test_samples_are_drawn_from_the_mixed_distribution(models: list[Transformer]) -> None:
