@@ -36,7 +36,6 @@ from nmt.translate.stepper import ModelPredictor
 
 IdPair = tuple[list[int], list[int]]  # source and target, without BOS and EOS
 
-_MOST_BYTES = 2**30  # of states that are kept
 _MOST_TOKENS = 2048  # of the pairs that are like a sentence
 _READ_AT_ONCE = 4096  # positions of the longer side, with padding
 
@@ -80,12 +79,11 @@ class Remembered(NamedTuple):
 
 
 class Reader:
-    """Reads the pairs of a memory with a model, each when it is first asked for."""
+    """Reads pairs of a memory with a model."""
 
     def __init__(self, model: Transformer, memory: Memory) -> None:
         self._model = model.eval()
         self._memory = memory
-        self._states: dict[int, Tensor] = {}  # [T,d] of each pair that was read
 
     @property
     def _device(self) -> torch.device:
@@ -119,18 +117,15 @@ class Reader:
         ]
 
     def _read(self, numbers: Sequence[int]) -> dict[int, Tensor]:
-        """The states [T,d] of these pairs, most of which may have been read before.
+        """The states [T,d] of these pairs.
 
-        Batches are searched in threads: one of them may read what another is reading, which costs time alone.
+        Nothing is kept for later batches: the last bits of a pair's states depend on the pairs beside it, and so would
+        translations on what was translated before.
         """
-        states = self._states
-        found = {number: states[number] for number in numbers if number in states}
-        new = [number for number in numbers if number not in found]
-        new.sort(key=lambda number: max(map(len, self._memory.pairs[number])))
-        for batch in self._batches(new):
+        by_length = sorted(numbers, key=lambda number: max(map(len, self._memory.pairs[number])))
+        found: dict[int, Tensor] = {}
+        for batch in self._batches(by_length):
             found.update(zip(batch, self._states_of(batch), strict=True))
-        kept = {**states, **found}
-        self._states = kept if _size(kept) <= _MOST_BYTES else {}
         return found
 
     def _batches(self, numbers: Sequence[int]) -> list[list[int]]:
@@ -152,10 +147,6 @@ class Reader:
         states = self._model.decode_states(batch.tgt_in, cache)  # [B,T,d]
         kept = states.to(wide(states.dtype))
         return [of_pair[: len(tgt) + 1].clone() for of_pair, tgt in zip(kept, targets, strict=True)]
-
-
-def _size(states: dict[int, Tensor]) -> int:
-    return sum(each.nbytes for each in states.values())
 
 
 class MemoryPredictor(ModelPredictor):

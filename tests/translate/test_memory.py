@@ -172,15 +172,19 @@ def test_the_order_of_the_pairs_and_their_number_change_nothing(models: list[Tra
     assert_alike(twice, found)
 
 
-def test_states_that_would_take_too_much_memory_are_read_again(
+def test_pairs_are_read_some_at_a_time(
     models: list[Transformer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = decoder(PAIRS, models[0]).decode(SOURCES, BEAM)
-    monkeypatch.setattr(memory, "_MOST_BYTES", 100)
     monkeypatch.setattr(memory, "_READ_AT_ONCE", 12)
-    bounded = decoder(PAIRS, models[0])
-    for _ in range(2):
-        assert_alike(bounded.decode(SOURCES, BEAM), found)
+    assert_alike(decoder(PAIRS, models[0]).decode(SOURCES, BEAM), found)
+
+
+def test_what_was_translated_before_changes_no_bit(models: list[Transformer]) -> None:
+    fresh = decoder(PAIRS, *models).decode(SOURCES[6:], BEAM)
+    used = decoder(PAIRS, *models)
+    used.decode(SOURCES[:6], BEAM)
+    assert used.decode(SOURCES[6:], BEAM) == fresh
 
 
 def test_of_many_tokens_only_those_of_the_most_similar_pairs_are_looked_at(
