@@ -9,7 +9,7 @@ key of that token. While it translates, the tokens whose keys are nearest to its
 
 own(y) is the model's probability of y, recalled(y) the sum of softmax(-distance / temperature) over the nearest tokens
 that are y. The distance of two states is the mean of the squared differences of their values, so that one temperature
-suits models of any width. The likeness is that of the most similar source: a memory of other texts has next to no say.
+suits models of any width. The likeness is that of the most similar source: a memory of other texts has little say.
 
 Shapes: B sentences, K beams, N = B·K rows, M tokens of a sentence's pairs with padding, C nearest tokens, T tokens of
 a target with EOS, d width of the model, V target tokens.
