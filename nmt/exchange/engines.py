@@ -1,5 +1,6 @@
 """Which engine translates a run: torch, or CTranslate2."""
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,7 +75,9 @@ def _refuse_ctranslate2(config: Config, asked: Computing) -> None:
         return
     what, why = needing
     if asked.engine == "ctranslate2":
-        raise ConfigError(f"{what} needs --engine torch; {why}")
+        is_in_environment = os.environ.get("NMT_ENGINE") == asked.engine
+        place = " ($NMT_ENGINE is ctranslate2)" if is_in_environment else ""
+        raise ConfigError(f"{what} needs --engine torch{place}; {why}")
     if asked.precision == "int8":
         message = f"{what} needs --engine torch, which does not compute in int8"
         raise ConfigError(f"{message}; leave out --precision int8")

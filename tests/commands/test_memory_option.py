@@ -124,6 +124,17 @@ def test_what_a_memory_cannot_do_is_refused(
     assert message in done.stderr
 
 
+def test_an_engine_of_the_environment_is_named(
+    trained: RunDir, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMT_ENGINE", "ctranslate2")
+    common = ["translate", "-m", trained.path]
+    for options in (["--memory", memory], ["--ensemble", trained.path]):
+        done = invoke(*common, *options)
+        assert done.exit_code == 2
+        assert "needs --engine torch ($NMT_ENGINE is ctranslate2); CTranslate2" in done.stderr
+
+
 def test_settings_of_a_memory_need_one(trained: RunDir) -> None:
     done = invoke("translate", "-m", trained.path, "search.memory_pairs=10")
     assert done.exit_code == 2
