@@ -17,6 +17,7 @@ from nmt.model.device import within_memory
 from nmt.text.offsets import Range, TokenPlace, places
 from nmt.text.side import needs_translation
 from nmt.translate.attention import cross_attention
+from nmt.translate.batches import widest_first
 from nmt.translate.decoder import Decoder
 from nmt.translate.translation import Translation
 
@@ -64,15 +65,10 @@ def align(decoder: Decoder, translations: Sequence[Translation]) -> list[Alignme
         pair = _encoded(decoder, place, translation)
         if pair is not None:
             encoded.append(pair)
-    encoded.sort(key=_Encoded.width, reverse=True)
-    start = 0
-    while start < len(encoded):
-        size = max(1, _BATCH_TOKENS // encoded[start].width())
-        batch = encoded[start : start + size]
+    for batch in widest_first(encoded, _Encoded.width, _BATCH_TOKENS):
         with within_memory(f"a batch of {len(batch)} lines to align", "leave out --alignments"):
             for pair, alignment in zip(batch, _aligned(decoder, batch), strict=True):
                 found[pair.place] = alignment
-        start += size
     return found
 
 

@@ -1,9 +1,12 @@
 """Which sentences are searched together, and how long a translation may be. Nothing here needs torch."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from nmt.config.schema import SearchConfig
+
+Item = TypeVar("Item")
 
 # Sentences. On a CPU a new shape costs more time than a few rows that nobody needs.
 BATCH_MULTIPLE = 8
@@ -28,6 +31,21 @@ def batches_of(lengths: Sequence[int], batch_tokens: int, threads: int) -> list[
         batches.append(order[start : start + size])
         start += size
     return batches
+
+
+def widest_first(
+    items: Sequence[Item], width: Callable[[Item], int], positions: int
+) -> Iterator[list[Item]]:
+    """Batches of at most so many positions, with padding to the widest item, or of one item that has more.
+
+    What does not fit in memory fails at once and not at the end.
+    """
+    order = sorted(items, key=width, reverse=True)
+    start = 0
+    while start < len(order):
+        size = max(1, positions // width(order[start]))
+        yield order[start : start + size]
+        start += size
 
 
 def padded_width(tokens: int) -> int:

@@ -31,6 +31,7 @@ from nmt.model.cache import Cache
 from nmt.model.device import wide
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import EOS
+from nmt.translate.batches import widest_first
 from nmt.translate.similar_sources import Similar, SimilarSources
 from nmt.translate.stepper import ModelPredictor
 
@@ -46,11 +47,7 @@ class Memory:
     def __init__(self, pairs: Sequence[IdPair], src_tokens: int) -> None:
         """`src_tokens` is the size of the source vocabulary. Each pair counts once; there is at least one."""
         self.pairs = _each_once(pairs)
-        self._similar = SimilarSources([src for src, _ in self.pairs], src_tokens)
-
-    def similar(self, sources: Sequence[list[int]], count: int) -> list[Similar]:
-        """The pairs, at most `count`, whose sources are most like each of these."""
-        return self._similar(sources, count)
+        self.similar = SimilarSources([src for src, _ in self.pairs], src_tokens)
 
     def fingerprint(self) -> str:
         """A hash of the pairs."""
@@ -112,9 +109,8 @@ class Reader:
         """The first of these pairs, as many as have at most `_MOST_TOKENS` target tokens together, and at least one."""
         lengths = (len(self._memory.pairs[number][1]) + 1 for number in numbers)
         ends = accumulate(lengths)
-        return [n for n, end in zip(numbers, ends, strict=True) if end <= _MOST_TOKENS] or [
-            *numbers[:1]
-        ]
+        fitting = [number for number, end in zip(numbers, ends, strict=True) if end <= _MOST_TOKENS]
+        return fitting or [*numbers[:1]]
 
     def _read(self, numbers: Sequence[int]) -> dict[int, Tensor]:
         """The states [T,d] of these pairs.
@@ -122,21 +118,14 @@ class Reader:
         Nothing is kept for later batches: the last bits of a pair's states depend on the pairs beside it, and so would
         translations on what was translated before.
         """
-        by_length = sorted(numbers, key=lambda number: max(map(len, self._memory.pairs[number])))
         found: dict[int, Tensor] = {}
-        for batch in self._batches(by_length):
+        for batch in widest_first(numbers, self._width, _READ_AT_ONCE):
             found.update(zip(batch, self._states_of(batch), strict=True))
         return found
 
-    def _batches(self, numbers: Sequence[int]) -> list[list[int]]:
-        """Cut pairs of rising length into batches."""
-        batches: list[list[int]] = [[]]
-        for number in numbers:
-            width = max(map(len, self._memory.pairs[number])) + 1
-            if batches[-1] and (len(batches[-1]) + 1) * width > _READ_AT_ONCE:
-                batches.append([])
-            batches[-1].append(number)
-        return batches if numbers else []
+    def _width(self, number: int) -> int:
+        """Of the longer side of a pair, with EOS."""
+        return max(map(len, self._memory.pairs[number])) + 1
 
     @torch.inference_mode()
     def _states_of(self, numbers: Sequence[int]) -> list[Tensor]:

@@ -7,7 +7,7 @@ Shapes: B pairs, T target positions with EOS, n target tokens without padding, d
 vocabulary, F tokens that no translation has.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,11 +18,11 @@ from nmt.corpus.batching import Batch, collate
 from nmt.corpus.pairs import SentencePair
 from nmt.model.device import wide, within_memory
 from nmt.text.vocab import EOS, PAD
+from nmt.translate.batches import widest_first
 from nmt.translate.decoder import Decoder
+from nmt.translate.encoded_pairs import Unfit, encode_pair
 
 _LOGITS_AT_ONCE = 2**23  # 32 MB in float32
-# Characters, on average. To encode a line of megabytes only to see that it is too long takes gigabytes.
-_LONGEST_TOKEN = 64
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Scorer:
                 found[place] = encoded
             else:
                 fitting.append(encoded)
-        for batch in _batches(fitting, self._batch_tokens):
+        for batch in widest_first(fitting, _width, self._batch_tokens):
             with within_memory(f"a batch of {len(batch)} pairs", "lower --batch-tokens"):
                 log_probs = self._log_probs(batch)
             for pair_, of_pair in zip(batch, log_probs, strict=True):
@@ -89,17 +89,10 @@ class Scorer:
 
     def _encoded(self, place: int, pair: SentencePair) -> _Encoded | Unscored:
         """A pair as the model sees it."""
-        longest = self._decoder.longest
-        if max(map(len, pair)) > _LONGEST_TOKEN * longest:
-            return Unscored("too long")
-        masked = self._decoder.masked(pair.src, pair.tgt)
-        src = self._decoder.src.encode(masked.src)
-        tgt = self._decoder.tgt.encode(masked.tgt)
-        if not src or not tgt:
-            return Unscored("empty")
-        if max(len(src), len(tgt)) > longest:
-            return Unscored("too long")
-        return _Encoded(place, src, tgt, masked.spans)
+        encoded = encode_pair(self._decoder, pair)
+        if isinstance(encoded, Unfit):
+            return Unscored(encoded.why)
+        return _Encoded(place, *encoded)
 
     def _tokens(self, pair: _Encoded) -> tuple[str, ...]:
         """The target as tokens, with its spans in their places."""
@@ -138,21 +131,6 @@ class Scorer:
             log_probs = logits.log_softmax(1, dtype=wide(logits.dtype))
             found.append(log_probs.gather(1, labels[part, None]).squeeze(1))
         return torch.cat(found)
-
-
-def _batches(pairs: list[_Encoded], batch_tokens: int) -> Iterator[list[_Encoded]]:
-    """Pairs of like lengths, the longest first: what does not fit in memory fails at once."""
-    waiting: list[_Encoded] = []
-    width = 0
-    for pair in sorted(pairs, key=_width, reverse=True):
-        if waiting and (len(waiting) + 1) * width > batch_tokens:
-            yield waiting
-            waiting = []
-        if not waiting:
-            width = _width(pair)
-        waiting.append(pair)
-    if waiting:
-        yield waiting
 
 
 def _width(pair: _Encoded) -> int:

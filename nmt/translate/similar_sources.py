@@ -47,9 +47,11 @@ class SimilarSources:
         """The most similar sources of each query, at most `count`, and none that shares no token with it."""
         found = []
         size = max(1, _SCORES_AT_ONCE // max(self._vectors.shape))
+        wanted = min(count, len(self._vectors))
         for start in range(0, len(queries), size):
-            cosines = torch.sparse.mm(self._vectors, self._columns(queries[start : start + size]))
-            best = cosines.topk(min(count, len(cosines)), dim=0)  # [count,q]
+            columns = self._columns(queries[start : start + size])  # [V,q]
+            cosines = torch.sparse.mm(self._vectors, columns)  # [R,q]
+            best = cosines.topk(wanted, dim=0)  # [wanted,q]
             found += list(map(_similar, best.values.T.tolist(), best.indices.T.tolist()))
         return found
 
@@ -71,5 +73,8 @@ def _each_once(sentences: Sequence[Row], tokens: int) -> tuple[Tensor, Tensor]:
     """The tokens of each sentence, each once: which sentence, and which of the V tokens."""
     lengths = [len(sentence) for sentence in sentences]
     ids: Ids = np.concatenate([np.asarray(sentence, np.int64) for sentence in sentences])
-    pairs = np.unique(np.repeat(np.arange(len(sentences)), lengths) * tokens + ids)
-    return torch.from_numpy(pairs // tokens), torch.from_numpy(pairs % tokens)
+    places = np.repeat(np.arange(len(sentences)), lengths)
+    # Both as one number, so that a pair of them stands once.
+    numbers = np.unique(places * tokens + ids)
+    places, ids = np.divmod(numbers, tokens)
+    return torch.from_numpy(places), torch.from_numpy(ids)

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import pytest
 import torch
+from alike import assert_alike, ids
 from echoes import CHINESE, ENGLISH, PROTECTING
 from torch import Tensor
 from untrained import random_model
@@ -47,19 +48,6 @@ def greedily(models: list[Transformer], source: list[int], longest: int) -> tupl
         if chosen == EOS:
             return ids, total
         ids.append(chosen)
-
-
-def ids(found: list[NBest]) -> list[list[list[int]]]:
-    return [[hypothesis.ids for hypothesis in n_best] for n_best in found]
-
-
-def log_probs(found: list[NBest]) -> list[float]:
-    return [hypothesis.log_prob for n_best in found for hypothesis in n_best]
-
-
-def assert_alike(found: list[NBest], others: list[NBest]) -> None:
-    assert ids(found) == ids(others)
-    assert log_probs(found) == pytest.approx(log_probs(others), rel=1e-4)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 import torch
+from alike import assert_alike, ids
 from echoes import CHINESE, ENGLISH
 from torch import Tensor
 from untrained import random_model
@@ -17,7 +18,6 @@ from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS
 from nmt.translate import memory
 from nmt.translate.decoder import Decoder
-from nmt.translate.engine import NBest
 from nmt.translate.memory import IdPair, Memory
 
 SOURCES = [[4 + (number * 7 + i) % 12 for i in range(1 + number % 6)] for number in range(12)]
@@ -88,19 +88,6 @@ def next_token(
     mean = torch.stack(told).mean(dim=0)
     mean[decoder([], models[0]).never_written] = 0
     return (mean / mean.sum()).log()
-
-
-def ids(found: list[NBest]) -> list[list[list[int]]]:
-    return [[hypothesis.ids for hypothesis in n_best] for n_best in found]
-
-
-def log_probs(found: list[NBest]) -> list[float]:
-    return [hypothesis.log_prob for n_best in found for hypothesis in n_best]
-
-
-def assert_alike(found: list[NBest], others: list[NBest]) -> None:
-    assert ids(found) == ids(others)
-    assert log_probs(found) == pytest.approx(log_probs(others), rel=1e-4, abs=1e-4)
 
 
 @pytest.fixture
