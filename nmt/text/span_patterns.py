@@ -123,3 +123,10 @@ IDENTIFIER = rf"""(?a:
 )"""
 PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"
 EMOJI = f"(?: [{PICTURES}] [\ufe0f\u200d\U0001f3fb-\U0001f3ff]* )+"
+EMOTICON = r"""
+    (?<!\S)
+    (?: [:;] ['’-]? [)(DPp/] | = [)(D]                            # :-) ;D :'( :/ =)
+      | <3 | \^ [_.-]? \^                                       # ^_^
+    )
+    (?! [^\s.,!?] )
+"""

@@ -30,7 +30,7 @@ from nmt.text.number_spans import (
     in_chinese,
 )
 from nmt.text.scripts import HAN
-from nmt.text.span_patterns import APOSTROPHE, EMOJI, IDENTIFIER, PATTERN, PICTURES
+from nmt.text.span_patterns import APOSTROPHE, EMOJI, EMOTICON, IDENTIFIER, PATTERN, PICTURES
 
 PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
 # Numbers take the last of them, other spans the first, as long as there are any: a model learns that 点 or 年 may
@@ -46,7 +46,7 @@ Numbers = Literal["long", "figures", "all"]
 _CHINESE_WORDS = re.compile(f"《 [{HAN}]+ 》 | [{HAN}]+", re.VERBOSE)  # 《红楼梦》, 北京
 
 _SPAN = re.compile(
-    f"{APOSTROPHE} | {_PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {IDENTIFIER} | {EMOJI}",
+    f"{APOSTROPHE} | {_PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {IDENTIFIER} | {EMOJI} | {EMOTICON}",
     re.VERBOSE,
 )
 _SPAN_OR_FIGURE = re.compile(f"{SCALED_NUMBER} | {_SPAN.pattern} | {FIGURE}", re.VERBOSE)
@@ -56,17 +56,17 @@ _PATTERNS: dict[Numbers, re.Pattern[str]] = {
     "figures": _SPAN_OR_FIGURE,
     "all": _SPAN_OR_NUMBER,
 }
-_EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {EMOJI}", re.VERBOSE)
+_EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {EMOJI} | {EMOTICON}", re.VERBOSE)
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _APOSTROPHE = re.compile(APOSTROPHE, re.VERBOSE)
 _WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
     rf"""
-    [`<&{{%/@#\\(+>{PICTURES}]
+    [`<&{{%/@#\\()+>^{PICTURES}]
   | ~~ | !\[ | [-*][ ]\[
   | \d[\d,.-]+\d
-  | [.:-]\w
+  | [.:;=-]\w
   | ="
   | [A-Za-z]\d
   | [*_]
@@ -78,6 +78,9 @@ _SUSPICIOUS = re.compile(
 _DIGIT = re.compile("[0-9]")
 _SPLIT = re.compile(f"({_PLACEHOLDER})")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
+_WORD = re.compile(r"\w")
+_EMOTICON = re.compile(EMOTICON, re.VERBOSE)
+_ENDS_IN_EMOTICON = re.compile(rf"{EMOTICON} \Z", re.VERBOSE)
 
 
 @dataclass(frozen=True)
@@ -129,9 +132,14 @@ def without_chinese(text: str) -> str:
 
 
 def beside(left: str, right: str) -> str:
-    """Two texts, one of them a span, as one; letters and digits are set apart by a space."""
-    space = " " if _RUN_TOGETHER.match(left[-1:] + right[:1]) else ""
-    return left + space + right
+    """Two texts, one of them a span, as one; a space sets letters and digits apart, and an emoticon from words."""
+    ends = left[-1:] + right[:1]
+    runs_together = (
+        _RUN_TOGETHER.match(ends)
+        or (_WORD.match(left[-1:]) and _EMOTICON.fullmatch(right))
+        or (_WORD.match(right[:1]) and _ENDS_IN_EMOTICON.search(left))
+    )
+    return left + (" " if runs_together else "") + right
 
 
 def cut(text: str) -> list[str]:

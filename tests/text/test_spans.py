@@ -129,6 +129,29 @@ def test_a_span_is_found_whole_wherever_it_stands(span: str, line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "emoticon", [":)", ":-)", ";)", ";D", ":(", ":'(", ":D", ":P", ":/", "=)", "<3", "^_^"]
+)
+@pytest.mark.parametrize("line", ["{}", "so tired {}", "{} thanks", "good night {} bye", "oh {}!"])
+def test_an_emoticon_among_words_is_found(emoticon: str, line: str) -> None:
+    assert find(line.replace("{}", emoticon)) == [emoticon]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["note:(see below)", "(a; b:)", "at 10:30 :", "a =b", "x:D", "a :b", "| :-| :-: |", "^ _ ^"],
+)
+def test_what_looks_like_an_emoticon_is_text(line: str) -> None:
+    assert find(line) == []
+
+
+def test_an_emoticon_is_set_apart_from_words() -> None:
+    masked = mask("Haha :D that was fun!")
+    (placeholder,) = masked.spans
+    assert masked.fill(f"哈哈{placeholder}很有趣！") == "哈哈 :D 很有趣！"
+    assert masked.fill(f"{placeholder}，很有趣！") == ":D，很有趣！"
+
+
+@pytest.mark.parametrize(
     ("line", "masked"),
     [
         ("> He said so.", "1=He said so."),
