@@ -23,6 +23,14 @@ def best_of(folder: Path) -> Path:
     return found
 
 
+def last_of(run: RunDir) -> Path:
+    """The last checkpoint of a training; the best may be a mean already. Raises UserError if there is none."""
+    steps = run.steps()
+    if not steps:
+        raise UserError(f"{run.path}: no checkpoint of a training; run nmt train first")
+    return steps[-1]
+
+
 def mean(first: Path, second: Path, share: float) -> checkpoint.Weights:
     """The mean of the weights of two checkpoints; `share` is that of the second one, from 0 to 1."""
     old, new = map(checkpoint.load_weights, (first, second))
@@ -37,7 +45,7 @@ def mean(first: Path, second: Path, share: float) -> checkpoint.Weights:
 
 def write(first: Path, run: RunDir, share: float) -> Path:
     """Write the checkpoint and mark it as the best."""
-    newest = best_of(run.path)
+    newest = last_of(run)
     told = checkpoint.read_meta(newest)
     meta = checkpoint.Meta(told.update, told.fingerprints, origin=told.origin)
     weights = mean(best_of(first), newest, share)
