@@ -61,7 +61,7 @@ _READINGS: dict[str, Callable[[Decimal], Values]] = {
 # --- patterns ---
 
 _ROUGHLY = "(?: [多余来几] | 个多? (?=亿(?!元)) )?"  # 20余万, 3个多亿
-_UNIT = "(?: [十百万亿] | 千(?![米克瓦卡帕伏赫焦升字]) )"  # 千米 is a unit of length
+_UNIT = "(?: [十万亿] | 百(?!分[位点]) | 千(?![米克瓦卡帕伏赫焦升字]) )"  # not 百分点; 千米 is a unit of length
 _NUMERAL = rf"""(?:
     {FIGURES}
     (?:                                                        # 120万, 1.2万亿, 1000多万

@@ -29,7 +29,7 @@ from nmt.text.numbers import (
 # --- what words mean ---
 
 _WORDS_OF_ONE_VALUE: tuple[tuple[float, tuple[str, ...]], ...] = (
-    (0, ("zero", "nil")),
+    (0, ("zero", "nil", "none")),
     (0.5, ("halve", "halved")),
     (1, ("one", "first", "once", "single", "only", "sole")),
     (1, ("a", "an", "another", "each", "every", "per")),
@@ -124,10 +124,12 @@ _SCALES = {
     "million": 10**6,
     "billion": 10**9,
     "trillion": 10**12,
+    "megapixel": 10**6,  # 百万像素
 }
 _ABBREVIATED_SCALES = {
     "k": 10**3,
     "m": 10**6,
+    "mp": 10**6,
     "mn": 10**6,
     "bn": 10**9,
     "b": 10**9,
@@ -135,7 +137,7 @@ _ABBREVIATED_SCALES = {
     "trn": 10**12,
 }
 _FACTORS = {**_SCALES, **_ABBREVIATED_SCALES, "decade": 10, "century": 100}
-_MAY_BE_A_UNIT = ("k", "m", "b")  # 10m may be ten metres
+_MAY_BE_A_UNIT = ("k", "m", "b", "mp")  # 10m may be ten metres
 
 
 def _values_of_words() -> dict[str, Values]:
@@ -300,7 +302,7 @@ def _in_words(matches: list[re.Match[str]]) -> Iterator[Number]:
         if not goes_on or len(run) > 8:
             yield from _together(run)
             run = []
-        if word in _WORDS and word not in ("a", "an"):
+        if word in _WORDS and word not in ("a", "an", "per"):  # half a million, five per cent
             run.append(word)
         end = match.end()
     yield from _together(run)

@@ -47,7 +47,7 @@ CLOCK = r"""(?P<clock>
 DIVIDED = r"""(?P<divided>
     \d{1,30}
     (?: (?: \.\d{1,30} ){2,3}                  # 1.2.3
-      | (?: /\d{1,30} ){1,2}                   # 2/3 or 3/4/2019
+      | (?: / (?: \d{1,3} (?: ,\d{3} ){1,9} (?!\d) | \d{1,30} ) ){1,2}  # 2/3, 3/4/2019, 412/5,600
     )
 )"""
 
@@ -142,7 +142,7 @@ def read_clock(match: re.Match[str]) -> Iterator[Number]:
 
 def read_divided(match: re.Match[str]) -> Iterator[Number]:
     """One number for a DIVIDED, in parts; two parts are a fraction or run together: 9/11 is 911."""
-    *first, last = re.split("[./]", match[0])
+    *first, last = re.split("[./]", match[0].replace(",", ""))
     values: Values = ()
     if len(first) == 1:
         values = (*ratio(Decimal(first[0]), Decimal(last)), Decimal(first[0] + last))

@@ -82,6 +82,8 @@ ENGLISH_READINGS = [
     ("1995-96 season", 96), ("March 21 400 people", 400),
 ]  # fmt: skip
 ENGLISH_WORDS = [
+    ("Seventy-five per cent", 75),
+    ("adopted by three votes to none", 0),
     ("seven days", 7), ("twenty-five", 25), ("a hundred", 100), ("two hundred and fifty", 250), ("a dozen", 12),
     ("two dozen", 24), ("three million", 3 * 10**6), ("another six million", 6 * 10**6), ("half a million", 500000),
     ("two hundred and fifty thousand", 250000), ("hundreds of thousands", 100000), ("two and a half", 2.5),

@@ -212,6 +212,7 @@ def test_chinese_beside_a_span_does_not_belong_to_it(span: str) -> None:
         "100%",
         "50%discount, and the %change",
         "$10 /month",
+        "180 m³/h, 5 W/m²/K",
         "I don`t know, it`s fine.",
         "Use `foo' or `bar' now.",
         "``Hello,'' he said, ``how are you?''",
