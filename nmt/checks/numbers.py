@@ -80,11 +80,14 @@ def _stated(source: str) -> Numbers:
 
 
 def _with_stated_parts(said: Numbers, stated: Numbers) -> Numbers:
-    """The numbers of a translation; a fraction falls into its parts if the source has both: 十分之一 for 1 in 10."""
+    """The numbers of a translation; a fraction falls into its parts if the source has both.
+
+    1 in 10 is 十分之一, and 68 of 100 is 68/100.
+    """
     figures = {number.values[:1] for number in stated if number.digits}
     numbers: Numbers = []
     for number in said:
-        is_fraction = "分之" in number.text
+        is_fraction = "分之" in number.text or "/" in number.text
         is_stated = is_fraction and all(part.values[:1] in figures for part in number.parts)
         numbers += number.parts if is_stated else (number,)
     return numbers

@@ -39,6 +39,7 @@ FAITHFUL = [
     ("About 1 in 5 children is ill.", "约五分之一的儿童患病。"),
     ("412 of 5,600 files copied", "已复制412/5,600个文件"),
     ("1,412 of 5,600 files copied", "已复制1,412/5,600个文件"),
+    ("The score is 68 of 100.", "得分68/100。"),
     ("This is the 99th percentile.", "这是第99百分位数。"),
     ("It rose by 3 percentage points.", "上升了3百分点。"),
     ("A photo has 24 megapixels.", "一张照片有2400万像素。"),
