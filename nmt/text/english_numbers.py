@@ -99,6 +99,7 @@ _MONTHS: dict[str, int] = {
     "December": 12,
     "Dec": 12,
 }
+_MONTHS_THAT_ARE_WORDS = ("march", "mar", "may")
 _ROMAN = {
     "I": 1,
     "II": 2,
@@ -149,6 +150,9 @@ def _values_of_words() -> dict[str, Values]:
         values[word] = tuple(map(Decimal, several))
     for word, value in {**_MONTHS, **_ROMAN}.items():
         values[word] = (Decimal(value),)
+    for month, value in _MONTHS.items():
+        if month.lower() not in _MONTHS_THAT_ARE_WORDS:
+            values[month.lower()] = (Decimal(value),)
     return values
 
 
@@ -205,6 +209,20 @@ _NAME = re.compile(
     re.VERBOSE,
 )
 _LONGEST_NAME = 16  # characters
+# Figures that chats write for words: 2nite, 4ever; thx 4 the ride, if the line has other such spellings.
+_CHAT_WORDS = """
+    2day 2gether 2morrow 2moro 2night 2nite 4ever 4get 4give 4got 4u
+"""
+_CHAT_SPELLINGS = """
+    abt b4 brb btw cant cuz dont gonna gr8 hbd idk im imho lemme lol luv omg pls plz r rofl rly sry thx tmrw ty txt u ur
+    w8 wanna
+"""
+_CHAT_WORD = re.compile(rf"(?: {'|'.join(_CHAT_WORDS.split())} ) \b", re.IGNORECASE | re.VERBOSE)
+_CHAT = re.compile(
+    rf"\b (?: {'|'.join(f'{_CHAT_WORDS} {_CHAT_SPELLINGS}'.split())} ) \b",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TO_OR_FOR = re.compile(r"(?<!\S) [24] [ ] (?=[a-z])", re.VERBOSE)  # or too
 _AND_A_HALF = re.compile(r"\b([a-z]+) [a-z]+ and a half\b", re.IGNORECASE)  # an hour and a half
 
 
@@ -222,10 +240,20 @@ def english(text: str) -> list[Number]:
         name = _NAME.search(match.string[max(match.start() - _LONGEST_NAME, 0) : match.start()])
         if name:
             found = [_in_name(name[0], number) for number in found]
+        if _is_a_word(match):
+            found = [replace(number, digits=False) for number in found]
         numbers += found
     numbers += _in_words(words)
     numbers += _and_a_half(folded)
     return numbers
+
+
+def _is_a_word(match: re.Match[str]) -> bool:
+    """Whether figures are written for a word, as in chats."""
+    line, start = match.string, match.start()
+    if _CHAT_WORD.match(line, start):
+        return True
+    return _TO_OR_FOR.match(line, start) is not None and _CHAT.search(line) is not None
 
 
 def _in_name(name: str, number: Number) -> Number:
