@@ -54,10 +54,11 @@ def _differences(source: str, translation: str) -> Differences:
     if _DIGITS.search(source + translation) is None:
         return Differences((), ())
     stated = _stated(source)
-    said = _with_stated_parts(chinese(translation), stated)
-    left = _pair_whole(stated, said)
+    said = chinese(translation)
+    left = _left_over(stated, said)
     if left.missing or left.invented:
-        left = _pair_parts(left)
+        in_parts = _left_over(stated, _with_stated_parts(said, stated))
+        left = min(left, in_parts, key=lambda each: len(each.missing) + len(each.invented))
     invented = left.invented
     if not left.missing:
         # What is said once may be said again, with the noun that English leaves out.
@@ -107,6 +108,12 @@ def _is_implied_month(number: Number, translation: str, values_said: set[Decimal
 
 
 # --- which number explains which ---
+
+
+def _left_over(stated: Numbers, said: Numbers) -> Unexplained:
+    left = _pair_whole(stated, said)
+    return _pair_parts(left) if left.missing or left.invented else left
+
 
 _LIKELIEST = (1,)  # only by what a number means first
 _ANY = (1, None)  # by what it means first, then by whatever it may mean

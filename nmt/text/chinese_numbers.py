@@ -61,14 +61,16 @@ _READINGS: dict[str, Callable[[Decimal], Values]] = {
 # --- patterns ---
 
 _ROUGHLY = "(?: [多余来几] | 个多? (?=亿(?!元)) )?"  # 20余万, 3个多亿
-_UNIT = "(?: [十万亿] | 百(?!分[位点]) | 千(?![米克瓦卡帕伏赫焦升字]) )"  # not 百分点; 千米 is a unit of length
+_HUNDRED = "百(?!分[位点])"  # not 百分点
+_UNIT = f"(?: [十万亿] | {_HUNDRED} | 千(?![米克瓦卡帕伏赫焦升字]) )"  # 千米 is a unit of length
 _NUMERAL = rf"""(?:
     {FIGURES}
     (?:                                                        # 120万, 1.2万亿, 1000多万
         [ ]? {_ROUGHLY} {_UNIT}
         (?: 零? (?: \d{{1,30}} (?: \.\d{{1,30}} )? | [{_ONE_TO_NINE}] ) )?   # 1亿零5, 3万5000, 3万五
     ){{0,9}}
-  | [{_DIGITS}十百千廿卅] [{_DIGITS}{_POWER}]{{0,23}}          # 一百二十三, 二〇一九
+  | (?: [{_DIGITS}十千廿卅] | {_HUNDRED} )                     # 一百二十三, 二〇一九
+    (?: [{_DIGITS}十千万亿] | {_HUNDRED} ){{0,23}}
     (?:
         [多余来几] [{_POWER}]+                                 # 三十多万
       | 点 [{_DIGITS}]{{1,9}}+ (?![十分刻]) [{_POWER}]*        # 三点五, 一点五亿; not 三点五分
@@ -90,7 +92,7 @@ _NUMBER = rf"""
     )
     (?= (?:                                                    # the 3 of 3到5万
         \s? [-–—~～至到或和、] \s?
-        (?: [\d.,]{{1,30}} | [{_DIGITS}]{{1,9}} | 十 ) [ ]?
+        (?: [\d.,，]{{1,30}} | [{_DIGITS}]{{1,9}} | 十 ) [ ]?
         (?P<shared> [{_POWER}]+ )
     )? )
 """
@@ -120,7 +122,7 @@ _OPENING = re.compile(r"[(（]\s?约?\s?$")
 _CLOSING = re.compile(r"[^()（）]{0,5}[里米度斤克磅顷升吨]\s?[)）]")
 _TWO_DIGITS = re.compile(f"([{_ONE_TO_NINE}])([{_ONE_TO_NINE}])(?=[{_POWER}])")  # 三四百
 _TOKEN = re.compile(rf"\d+(?:\.\d+|[{FRACTIONS}])?|[{_POWER}]")
-_TO_ARABIC = str.maketrans(f"{_DIGITS}点", "0001223456789.", "多余来几个 ,")
+_TO_ARABIC = str.maketrans(f"{_DIGITS}点", "0001223456789.", "多余来几个 ,，")
 
 
 def chinese(text: str) -> list[Number]:

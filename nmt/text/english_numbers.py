@@ -99,7 +99,6 @@ _MONTHS: dict[str, int] = {
     "December": 12,
     "Dec": 12,
 }
-_MONTHS_THAT_ARE_WORDS = ("march", "mar", "may")
 _ROMAN = {
     "I": 1,
     "II": 2,
@@ -138,7 +137,7 @@ _ABBREVIATED_SCALES = {
     "trn": 10**12,
 }
 _FACTORS = {**_SCALES, **_ABBREVIATED_SCALES, "decade": 10, "century": 100}
-_MAY_BE_A_UNIT = ("k", "m", "b", "mp")  # 10m may be ten metres
+_MAY_BE_A_UNIT = ("k", "m", "b", "mp", "megapixel")  # 10m may be ten metres
 
 
 def _values_of_words() -> dict[str, Values]:
@@ -150,9 +149,6 @@ def _values_of_words() -> dict[str, Values]:
         values[word] = tuple(map(Decimal, several))
     for word, value in {**_MONTHS, **_ROMAN}.items():
         values[word] = (Decimal(value),)
-    for month, value in _MONTHS.items():
-        if month.lower() not in _MONTHS_THAT_ARE_WORDS:
-            values[month.lower()] = (Decimal(value),)
     return values
 
 
@@ -182,7 +178,7 @@ _NUMBER = rf"""
         (?: (?P<next_scale> {_SCALE} ) | (?P<next_hour> {_HOUR} ) )
     )? )
 """
-_MONTH_NAME = rf"\b (?: {'|'.join(_MONTHS)} ) \b"
+_MONTH_NAME = rf"\b (?: {'|'.join(f'{month}|{month.lower()}' for month in _MONTHS)} ) \b"
 _MONTH = rf"""(?-i: (?P<month>
     {_MONTH_NAME} (?= \.? ,? [ ]? \d )                            # March 4, Sept. 11
   | (?: (?<= \d[ ] ) | (?<= \d[a-z]{{2}}[ ] ) ) {_MONTH_NAME}     # 4 March, 4th March
@@ -209,20 +205,27 @@ _NAME = re.compile(
     re.VERBOSE,
 )
 _LONGEST_NAME = 16  # characters
-# Figures that chats write for words: 2nite, 4ever; thx 4 the ride, if the line has other such spellings.
-_CHAT_WORDS = """
-    2day 2gether 2morrow 2moro 2night 2nite 4ever 4get 4give 4got 4u
-"""
-_CHAT_SPELLINGS = """
-    abt b4 brb btw cant cuz dont gonna gr8 hbd idk im imho lemme lol luv omg pls plz r rofl rly sry thx tmrw ty txt u ur
-    w8 wanna
-"""
-_CHAT_WORD = re.compile(rf"(?: {'|'.join(_CHAT_WORDS.split())} ) \b", re.IGNORECASE | re.VERBOSE)
-_CHAT = re.compile(
-    rf"\b (?: {'|'.join(f'{_CHAT_WORDS} {_CHAT_SPELLINGS}'.split())} ) \b",
+# Words that chats write with a figure.
+_CHAT_WORD = re.compile(
+    r"(?: 2 (?: day | gether | morrow | moro | night | nite ) | 4 (?: ever | get | give | got ) ) \b",
     re.IGNORECASE | re.VERBOSE,
 )
-_TO_OR_FOR = re.compile(r"(?<!\S) [24] [ ] (?=[a-z])", re.VERBOSE)  # or too
+# A figure for "to", "too" or "for", in a line with other spellings of chats: thx 4 the ride, but "at 4 the bell rang".
+_TO_OR_FOR = re.compile(
+    r"(?<!\S) [24] [ ] (?= (?: be? | do | get | go | her | him | me | much | my | real | see | sure | the | them | us?"
+    r" | you | your? | ur ) \b )",
+    re.VERBOSE,
+)
+_CHAT = re.compile(
+    r"""
+    (?<! [^\s(] )
+    (?: abt | b4 | brb | btw | cant | cuz | dont | gonna | gr8 | hbd | idk | im | imho | lemme | lol | luv
+      | omg | pls | plz | rofl | rly | sry | thx | tmrw | ty | txt | w8 | wanna | (?-i: r | u | ur )
+    )
+    (?! [\w&'’-] | \.\w )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _AND_A_HALF = re.compile(r"\b([a-z]+) [a-z]+ and a half\b", re.IGNORECASE)  # an hour and a half
 
 
@@ -231,6 +234,7 @@ def english(text: str) -> list[Number]:
     numbers: list[Number] = []
     words: list[re.Match[str]] = []
     folded = html.unescape(text).translate(FOLD)  # the 39 of &#39; is no number
+    is_chat = _CHAT.search(folded) is not None
     for match in _ENGLISH.finditer(folded):
         if match["word"]:
             words.append(match)
@@ -240,7 +244,7 @@ def english(text: str) -> list[Number]:
         name = _NAME.search(match.string[max(match.start() - _LONGEST_NAME, 0) : match.start()])
         if name:
             found = [_in_name(name[0], number) for number in found]
-        if _is_a_word(match):
+        if _is_a_word(match, is_chat):
             found = [replace(number, digits=False) for number in found]
         numbers += found
     numbers += _in_words(words)
@@ -248,12 +252,12 @@ def english(text: str) -> list[Number]:
     return numbers
 
 
-def _is_a_word(match: re.Match[str]) -> bool:
+def _is_a_word(match: re.Match[str], is_chat: bool) -> bool:
     """Whether figures are written for a word, as in chats."""
-    line, start = match.string, match.start()
-    if _CHAT_WORD.match(line, start):
-        return True
-    return _TO_OR_FOR.match(line, start) is not None and _CHAT.search(line) is not None
+    spelling = _CHAT_WORD.match(match.string, match.start())
+    if spelling is None and is_chat:
+        spelling = _TO_OR_FOR.match(match.string, match.start())
+    return spelling is not None
 
 
 def _in_name(name: str, number: Number) -> Number:
@@ -277,7 +281,7 @@ def _read_number(match: re.Match[str]) -> Iterator[Number]:
     if match["scale"]:
         unscaled = values
         values = scaled(unscaled, _factor(match["scale"]))
-        if match["scale"].strip().lower() in _MAY_BE_A_UNIT:
+        if match["scale"].strip(" -").lower().removesuffix("s") in _MAY_BE_A_UNIT:
             values += unscaled
         parts = ()
     elif match["next_scale"]:
@@ -298,7 +302,7 @@ def _read_decade(match: re.Match[str]) -> Iterator[Number]:
 
 
 def _read_month(match: re.Match[str]) -> Iterator[Number]:
-    yield Number(match[0], _WORDS[match[0]])
+    yield Number(match[0], _WORDS[match[0].title()], digits=match[0].istitle())
 
 
 _READERS: dict[str, Reader] = {
@@ -311,6 +315,10 @@ _READERS: dict[str, Reader] = {
 
 
 # --- words ---
+
+
+# Words that belong to a noun, not to the number before them: "twenty-five each" is not 26.
+_ALONE = frozenset("another each every only per single sole".split())
 
 
 def _in_words(matches: list[re.Match[str]]) -> Iterator[Number]:
@@ -326,11 +334,11 @@ def _in_words(matches: list[re.Match[str]]) -> Iterator[Number]:
             inverse = ratio(Decimal(1), values[0])[1:]  # a third is also 1/3
             yield Number(match[0], values + inverse, digits=False)
         joined = match.string[end : match.start()] in (" ", "-")
-        goes_on = joined and (values or word in ("and", "of"))
+        goes_on = joined and word not in _ALONE and (values or word in ("and", "of"))
         if not goes_on or len(run) > 8:
             yield from _together(run)
             run = []
-        if word in _WORDS and word not in ("a", "an", "per"):  # half a million, five per cent
+        if word in _WORDS and word not in ("a", "an", *_ALONE):  # half a million
             run.append(word)
         end = match.end()
     yield from _together(run)

@@ -31,7 +31,7 @@ Reader = Callable[[re.Match[str]], Iterable[Number]]
 
 FRACTIONS = "½¼¾⅓⅔⅛"
 FIGURES = rf"""(?:
-    (?: \d{{1,3}} (?: [, ] \d{{3}} ){{1,9}} (?!\d)   # 1,000 or 1 000
+    (?: \d{{1,3}} (?: [,， ] \d{{3}} ){{1,9}} (?!\d)  # 1,000 or 1 000
       | \d{{1,30}}                                 # 1000
     )
     (?: \.\d{{1,30}}                               # 2.5
@@ -47,12 +47,14 @@ CLOCK = r"""(?P<clock>
 DIVIDED = r"""(?P<divided>
     \d{1,30}
     (?: (?: \.\d{1,30} ){2,3}                  # 1.2.3
-      | (?: / (?: \d{1,3} (?: ,\d{3} ){1,9} (?!\d) | \d{1,30} ) ){1,2}  # 2/3, 3/4/2019, 412/5,600
+      | / \d{1,3} (?: ,\d{3} ){1,9} (?!\d)    # 412/5,600
+      | (?: /\d{1,30} ){1,2}                   # 2/3 or 3/4/2019
     )
 )"""
 
 # Full-width figures and marks, and narrow and no-break spaces, as ASCII.
-FOLD = str.maketrans("０１２３４５６７８９．，％：／－\xa0\u202f\u2009", "0123456789.,%:/-   ")
+# A full-width comma stays: 1，500 may be one number, but 2/3，120 is two.
+FOLD = str.maketrans("０１２３４５６７８９．％：／－\xa0\u202f\u2009", "0123456789.%:/-   ")
 
 
 # --- arithmetic ---
@@ -165,7 +167,7 @@ def read_figures(match: re.Match[str]) -> Number:
         if century:
             values += (figures_value(century[0] + figures),)
     is_time = re.fullmatch(r"0\d{3}", figures)
-    pieces = re.findall(r"\d\d" if is_time else r"[\d,]+", figures)
+    pieces = re.findall(r"\d\d" if is_time else r"[\d,，]+", figures)
     if len(pieces) < 2:
         return Number(figures, values)
     if is_time and pieces[1] == "00":  # 0900 hours: the minutes need not be told

@@ -56,7 +56,7 @@ _EMAIL = r"""(?a:
     [A-Za-z\d-]{1,63} (?: \.[A-Za-z\d-]{1,63} )+
 )"""
 _PATH = r"""(?a:
-    (?<![A-Za-z\d.²³])                                          # not m³/h
+    (?<![A-Za-z\d.²³⁰¹⁴-⁹°℃Ω€£])(?<!\d%)                        # not m³/h, 5%/month
     (?! (?<=\d[ ]) / [a-z]{1,99} (?! [\w/\\] | \.\w ) )          # not $10 /month
     (?: [A-Za-z]:\\                                             # C:\Users\me
       | \.{0,2}/                                                # /usr/lib, ./run.sh, ../a

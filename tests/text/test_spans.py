@@ -212,7 +212,7 @@ def test_chinese_beside_a_span_does_not_belong_to_it(span: str) -> None:
         "100%",
         "50%discount, and the %change",
         "$10 /month",
-        "180 m³/h, 5 W/m²/K",
+        "180 m³/h, 5 W/m²/K, 10⁹/L, 20℃/min, 90°/s, 10 Ω/m, 5%/month, 3 €/kg",
         "I don`t know, it`s fine.",
         "Use `foo' or `bar' now.",
         "``Hello,'' he said, ``how are you?''",
