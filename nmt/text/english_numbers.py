@@ -318,7 +318,7 @@ _READERS: dict[str, Reader] = {
 
 
 # Words that belong to a noun, not to the number before them: "twenty-five each" is not 26.
-_ALONE = frozenset("another each every only per single sole".split())
+_ALONE = ("another", "each", "every", "only", "per", "single", "sole")
 
 
 def _in_words(matches: list[re.Match[str]]) -> Iterator[Number]:

@@ -70,9 +70,8 @@ _SUSPICIOUS = re.compile(
     """,
     re.VERBOSE,
 )
+_COUNTERS = "个名人条道项件张页次天年元种台份题"  # stand after a number, but hardly after a time
 # 2：30, which is written 2:30 as in GB/T 7408, and scores and ratios that look like it; not 测验4：20道题.
-# What may stand after a number, but hardly after a time.
-_COUNTERS = "个名人条道项件张页次天年元种台份题"
 _TIME = re.compile(
     rf"""
     (?<! [\d:：.] ) \d{{1,2}} ： (?: 0\d | [1-5]\d (?![{_COUNTERS}]) ) (?! [\d:：] | \.\d )
