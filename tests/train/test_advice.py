@@ -23,7 +23,7 @@ MADE_FOR = {
     "vaswani2017": 4_500_000,
     "pretrained": 900_000,
 }
-WITHOUT_MODEL = {"reference", "pretrained-2"}  # which explain settings, and start from a model
+WITHOUT_MODEL = {"reference", "pretrained-2", "pretrained-3"}  # which explain settings, and start from a model
 
 
 def parameters_of(name: str) -> int:
