@@ -23,7 +23,8 @@ MADE_FOR = {
     "vaswani2017": 4_500_000,
     "pretrained": 900_000,
 }
-WITHOUT_MODEL = {"reference", "pretrained-2", "pretrained-3"}  # which explain settings, and start from a model
+# These explain settings, or start from a model.
+WITHOUT_MODEL = {"reference", "pretrained-2", "pretrained-3"}
 
 
 def parameters_of(name: str) -> int:
