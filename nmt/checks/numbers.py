@@ -109,14 +109,14 @@ def _is_implied_month(number: Number, translation: str, values_said: set[Decimal
 
 # --- which number explains which ---
 
-
-def _left_over(stated: Numbers, said: Numbers) -> Unexplained:
-    left = _pair_whole(stated, said)
-    return _pair_parts(left) if left.missing or left.invented else left
-
-
 _LIKELIEST = (1,)  # only by what a number means first
 _ANY = (1, None)  # by what it means first, then by whatever it may mean
+
+
+def _left_over(stated: Numbers, said: Numbers) -> Unexplained:
+    """What is left when numbers are paired as they stand, and then by their parts."""
+    left = _pair_whole(stated, said)
+    return _pair_parts(left) if left.missing or left.invented else left
 
 
 def _pair_whole(stated: Numbers, said: Numbers) -> Unexplained:

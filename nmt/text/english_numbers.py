@@ -302,6 +302,7 @@ def _read_decade(match: re.Match[str]) -> Iterator[Number]:
 
 
 def _read_month(match: re.Match[str]) -> Iterator[Number]:
+    # In lower case it may be another word, as in "may 7": it explains digits, but is not asked for.
     yield Number(match[0], _WORDS[match[0].title()], digits=match[0].istitle())
 
 

@@ -53,10 +53,6 @@ FAITHFUL = [
     ("About 1 in 10 adults smokes.", "大约十分之一的成年人吸烟。"),
     ("It happens to 1 in 100.", "百分之一的人遇到这种事。"),
     ("He is the 3rd son.", "他是第三个儿子。"),
-    # figures that chats write for words
-    ("Thx 4 the ride, c u 2nite!", "谢谢你载我，今晚见！"),
-    ("r u going 2 the gym", "你去健身房吗"),
-    ("Friends 4ever", "永远的朋友"),
     ("About 2/3, 120 people, left.", "约2/3，120人离开了。"),
     ("On 9/11, 200 people were there.", "9/11，200人在场。"),
     ("By 2019/3/4, 300 people had come.", "截至2019/3/4，300人到场。"),
@@ -72,7 +68,6 @@ FAITHFUL = [
     ("They paid twenty-five each.", "他们各付25元。"),
     ("This is the 99th percentile.", "这是第九十九百分位数。"),
     ("rent is due june 3", "房租6月3日到期"),
-    ("2gether 4ever, 2moro and 2day", "永远在一起，明天和今天"),
     ("The 2nd prize went to her.", "她获得了二等奖。"),
     ("She waited 2.5 hours.", "她等了两个半小时。"),
     ("She waited 2 1/2 hours.", "她等了2.5小时。"),
@@ -240,6 +235,11 @@ FAITHFUL = [
     ("Run 100 metres.", "跑100m。"),
     ("60 miles an hour", "每小时60迈"),
     ("It costs 1,000 yen.", "售价￥1000。"),
+    # figures that chats write for words
+    ("Thx 4 the ride, c u 2nite!", "谢谢你载我，今晚见！"),
+    ("r u going 2 the gym", "你去健身房吗"),
+    ("Friends 4ever", "永远的朋友"),
+    ("2gether 4ever, 2moro and 2day", "永远在一起，明天和今天"),
 ]
 FAULTY = [
     ("They sold 1,500 books.", "他们卖了书。", "number missing", "1,500"),
