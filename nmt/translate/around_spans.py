@@ -1,4 +1,4 @@
-"""Lines whose spans a model without placeholders did not copy: translated in parts, around the spans.
+"""Lines whose spans did not come through the model: translated in parts, around the spans.
 
 What the model is able to copy does not matter then: it never sees a span. It does not see the whole sentence either,
 which is why this comes last.

@@ -73,17 +73,16 @@ class Translator:
         """Translate lines, sorted by length within; the order out is the order in.
 
         What a machine reads is kept byte for byte: it travels as placeholders. A line that comes back without
-        one of them is translated again without any. A model without placeholders gets it as text; a line in which
-        it comes out changed is translated in parts around it. In beam search, a best candidate that is blank or repeats
-        itself, or with `verify: retry` has any fault, gives way to the first one without.
+        one of them is translated again without any; a model without placeholders gets it as text anyway. In beam
+        search, a best candidate that is blank or repeats itself, or with `verify: retry` has any fault, gives way to
+        the first one without. A line in which a span still comes out changed is translated in parts around it.
         """
         sources = [self.mask(line) for line in lines]
         found = self._search(sources, self.search)
         self._search_again_unmasked(sources, lines, found)
         if self.search.effective_method == "beam":
             self._replace_faulty(lines, found)
-        if not self.engine.protects:
-            self._put_in_spans(lines, found)
+        self._put_in_spans(lines, found)
         return [self._translation(line, of) for line, of in zip(lines, found, strict=True)]
 
     # --- candidates: mask, split, decode, put together ---
@@ -140,7 +139,7 @@ class Translator:
             found[i] = candidates
 
     def _put_in_spans(self, lines: Sequence[str], found: list[list[Candidate]]) -> None:
-        """Where a span that the model saw as text came out changed, put a translation in parts around it first."""
+        """Where the best of `found` has a span changed, put a translation in parts around the spans first."""
         changed = [i for i, best in enumerate(found) if best and mangled(lines[i], best[0].text)]
         texts = [texts_between(lines[i]) for i in changed]
         results = iter(
