@@ -22,7 +22,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from nmt.checks.faults import Fault
 from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
