@@ -32,6 +32,7 @@ from nmt.translate.decoder import Decoder
 from nmt.translate.engine import NBest
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Translation
+from nmt.translate.translator import Translator
 
 HAN_LINE = st.text(HAN.replace("▁", " \t"), max_size=30)
 SENTENCE = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
@@ -290,13 +291,18 @@ def test_a_placeholder_that_is_not_in_the_source_is_never_written() -> None:
     assert with_one.count("{0}") == 1
 
 
+def assert_that_spans_stay(translating: Translator) -> None:
+    found = translating.translate(SPANNED)
+    for line, translation in zip(SPANNED, found, strict=True):
+        assert not translation.faults
+        for span in cut(line)[1::2]:
+            assert translation.text.count(span) >= line.count(span) > 0
+
+
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_spans_survive_a_model_that_repeats_itself(method: str) -> None:
     endless = Endless(30, len(PROTECTING.vocab))
-    found = translator(endless, PROTECTING, PROTECTING, method=method).translate(SPANNED)
-    for line, translation in zip(SPANNED, found, strict=True):
-        for span in cut(line)[1::2]:
-            assert translation.text.count(span) >= line.count(span) > 0
+    assert_that_spans_stay(translator(endless, PROTECTING, PROTECTING, method=method))
 
 
 def test_a_span_that_does_not_fit_is_put_in() -> None:
@@ -311,11 +317,7 @@ def test_a_span_that_does_not_fit_is_put_in() -> None:
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_a_model_without_placeholders_leaves_spans_byte_for_byte_too(method: str) -> None:
     """It can write none of them: the line is cut there."""
-    found = echo(CHINESE, 20, method=method).translate(SPANNED)
-    for line, translation in zip(SPANNED, found, strict=True):
-        assert not translation.faults
-        for span in cut(line)[1::2]:
-            assert translation.text.count(span) >= line.count(span) > 0
+    assert_that_spans_stay(echo(CHINESE, 20, method=method))
 
 
 @pytest.mark.parametrize(
