@@ -37,3 +37,20 @@ def _join(n_bests: list[NBest], rank: int, tgt: Side) -> Candidate:
         log_prob=sum(hypothesis.log_prob for hypothesis in chosen),
         score=sum(hypothesis.score for hypothesis in chosen),
     )
+
+
+def agreed(first: list[Candidate], second: list[Candidate]) -> list[Candidate]:
+    """The candidates of two searches for one line, each text once, by the sum of their scores in both.
+
+    A text that a search did not find counts there as much as the last one that it found. It cannot be better.
+    """
+    scores = [{candidate.text: candidate.score for candidate in found} for found in (first, second)]
+    lowest = [min(of.values(), default=0.0) for of in scores]
+    by_text: dict[str, Candidate] = {}
+    for candidate in [*first, *second]:
+        by_text.setdefault(candidate.text, candidate)
+
+    def together(candidate: Candidate) -> float:
+        return sum(of.get(candidate.text, last) for of, last in zip(scores, lowest, strict=True))
+
+    return sorted(by_text.values(), key=together, reverse=True)

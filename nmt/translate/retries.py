@@ -29,6 +29,16 @@ def numbers_masked(taught: AugmentConfig, chinese: bool) -> Numbers:
     return "figures" if taught.masked_numbers > 0 and chinese else "long"
 
 
+def showing_figures(protects: bool, taught: AugmentConfig, chinese: bool) -> Mask | None:
+    """The mask under which the model reads the figures that the first search hides from it; None if it hides none.
+
+    As for `attempts`.
+    """
+    if not protects or numbers_masked(taught, chinese) == "long":
+        return None
+    return partial(spans.mask, chinese=chinese, numbers="long")
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One way to translate a line again."""

@@ -17,9 +17,15 @@ from nmt.text.side import Side, keeps_chinese, needs_translation
 from nmt.text.spans import Masked
 from nmt.text.typography import repair
 from nmt.translate.around_spans import texts_between, with_spans
-from nmt.translate.candidates import candidates_of
+from nmt.translate.candidates import agreed, candidates_of
 from nmt.translate.engine import Engine, NBest
-from nmt.translate.retries import Attempt, attempts, mask_nothing, numbers_masked
+from nmt.translate.retries import (
+    Attempt,
+    attempts,
+    mask_nothing,
+    numbers_masked,
+    showing_figures,
+)
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate, Translation
 
@@ -52,6 +58,7 @@ class Translator:
         self._numbers = numbers_masked(taught, chinese)
         self._attempts = attempts(engine.protects, taught, chinese)
         self.mask = self._attempts[0].mask  # for the first search
+        self._showing_figures = showing_figures(engine.protects, taught, chinese)
 
     def fingerprint(self) -> str:
         """A hash of engine, vocabularies and search. Translators with the same hash translate alike."""
@@ -75,12 +82,15 @@ class Translator:
         What a machine reads is kept byte for byte: it travels as placeholders. A line that comes back without
         one of them is translated again without any; a model without placeholders gets it as text anyway. In beam
         search, a best candidate that is blank or repeats itself, or with `verify: retry` has any fault, gives way to
-        the first one without. A line in which a span still comes out changed is translated in parts around it.
+        the first one without. With `verify: retry`, a line whose figures were hidden is also searched with them, and
+        its best candidate is the one that both searches like. A line in which a span still comes out changed is
+        translated in parts around it.
         """
         sources = [self.mask(line) for line in lines]
         found = self._search(sources, self.search)
         self._search_again_unmasked(sources, lines, found)
         if self.search.effective_method == "beam":
+            self._search_again_with_figures(sources, lines, found)
             self._replace_faulty(lines, found)
         self._put_in_spans(lines, found)
         return [self._translation(line, of) for line, of in zip(lines, found, strict=True)]
@@ -137,6 +147,30 @@ class Translator:
         results = self._search([mask_nothing(lines[i]) for i in lost], self.search)
         for i, candidates in zip(lost, results, strict=True):
             found[i] = candidates
+
+    def _search_again_with_figures(
+        self, sources: Sequence[Masked], lines: Sequence[str], found: list[list[Candidate]]
+    ) -> None:
+        """With `verify: retry`, rank the candidates of lines whose figures are hidden by how they do with both.
+
+        Hidden, a figure is never lost; shown, it may tell what it counts: 3.0 is a version, 40 a birthday.
+        """
+        shown = self._showing_figures
+        if shown is None or self.search.verify != "retry":
+            return
+        others = {}
+        for i, line in enumerate(lines):
+            other = shown(line)
+            if other != sources[i]:
+                others[i] = other
+        further = self._attempts[0].search(self.search)
+        hidden_n_bests = self._search([sources[i] for i in others], further)
+        shown_n_bests = self._search(list(others.values()), further)
+        for i, hidden_n_best, shown_n_best in zip(
+            others, hidden_n_bests, shown_n_bests, strict=True
+        ):
+            candidates = agreed(hidden_n_best, shown_n_best)
+            found[i] = self._faultless_first(lines[i], candidates) or found[i]
 
     def _put_in_spans(self, lines: Sequence[str], found: list[list[Candidate]]) -> None:
         """Where the best of `found` has a span changed, put a translation in parts around the spans first."""

@@ -1,6 +1,6 @@
 """What is tried again where the best translation of a line looks wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 import torch
@@ -10,8 +10,10 @@ from nmt.checks.faults import Fault
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.text.spans import PLACEHOLDERS
 from nmt.text.vocab import EOS
+from nmt.translate.candidates import agreed
 from nmt.translate.decoder import Decoder
-from nmt.translate.engine import NBest
+from nmt.translate.engine import Hypothesis, NBest
+from nmt.translate.translation import Candidate
 
 
 def test_what_goes_round_in_circles_gives_way_to_what_does_not() -> None:
@@ -86,7 +88,11 @@ LETTERS = [*"abc", *PLACEHOLDERS]
 @pytest.mark.parametrize(
     ("taught", "source", "expected"),
     [
-        (NUMBERS_MASKED, "en", [2, 2, 3, 1, 0, 2]),
+        (
+            NUMBERS_MASKED,
+            "en",
+            [2, 2, 1, 2, 3, 1, 0, 2],
+        ),  # 2, 1: with the figures hidden, and shown
         (NUMBERS_MASKED, "zh", [1, 1, 3, 0, 1]),  # figures may be written otherwise in English
         (AugmentConfig(masked=1), "en", [1, 1, 0, 1]),  # it never saw the placeholder of a number
     ],
@@ -109,6 +115,70 @@ def test_figures_are_hidden_at_first_if_it_was_taught_to_and_then_other_numbers_
     monkeypatch.setattr(retrying.engine, "decode", watched)
     retrying.translate(["a v1.2 b 42 c 7"])
     assert hidden == expected
+
+
+def candidates(scores: dict[str, float]) -> list[Candidate]:
+    return [Candidate(text, 10 * score, score) for text, score in scores.items()]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"a": -1, "b": -2, "c": -4}, {"b": -1, "c": -2, "a": -5}, "bac"),
+        ({"a": -1, "b": -2}, {"c": -1, "b": -3}, "cab"),  # -2 - 1, -1 - 3, -2 - 3
+        ({"a": -1, "b": -2}, {"b": -1, "d": -9}, "bad"),
+        ({"a": -1, "b": -1}, {"b": -3, "a": -3}, "ab"),  # equal: as the first search has them
+        ({}, {"a": -1, "b": -2}, "ab"),
+        ({"a": -1, "b": -2}, {}, "ab"),
+        ({}, {}, ""),
+    ],
+)
+def test_two_searches_agree_on_what_both_rank_high(
+    first: dict[str, float], second: dict[str, float], expected: str
+) -> None:
+    found = agreed(candidates(first), candidates(second))
+    assert "".join(candidate.text for candidate in found) == expected
+    for (
+        candidate
+    ) in found:  # each with the scores of the search that found it, the first one before the second
+        assert candidate.score == first.get(candidate.text, second.get(candidate.text))
+
+
+@pytest.mark.parametrize(
+    ("verify", "taught", "expected"),
+    [
+        ("off", NUMBERS_MASKED, "42天"),
+        ("flag", NUMBERS_MASKED, "42天"),
+        ("retry", NUMBERS_MASKED, "42地"),
+        ("retry", AugmentConfig(masked=1), "42地"),  # it hides no figures: there is one search
+    ],
+)
+def test_retrying_takes_what_is_likely_with_the_figures_hidden_and_shown(
+    monkeypatch: pytest.MonkeyPatch, verify: str, taught: AugmentConfig, expected: str
+) -> None:
+    """Of a model that is a little more for 天 while it does not see the figure, and much more for 地 when it does."""
+    monkeypatch.setattr("nmt.translate.translator.faults", lambda *_: [])
+    src, tgt = side("en", LETTERS), side("zh", ["4", "2", "天", "地", *PLACEHOLDERS])
+    unsure = translator(Echo(60, len(tgt.vocab)), src, tgt, taught=taught, verify=verify)
+    searched: list[bool] = []
+
+    def decode(sources: Sequence[list[int]], _search: SearchConfig) -> list[NBest]:
+        found = []
+        for ids in sources:
+            hidden = [src.vocab.tokens[i] for i in ids if i in src.vocab.placeholders]
+            searched.append(bool(hidden))
+            number = [tgt.vocab.ids[token] for token in hidden or ["4", "2"]]
+            scores = {"天": -1, "地": -2} if hidden else {"地": -1, "天": -4}
+            found.append(
+                [Hypothesis([*number, tgt.vocab.ids[of]], scores[of], scores[of]) for of in scores]
+            )
+        return found
+
+    monkeypatch.setattr(unsure.engine, "decode", decode)
+    (translation,) = unsure.translate(["a 42 b"])
+    assert translation.text == expected
+    hides = taught is NUMBERS_MASKED
+    assert searched == ([hides, True, False] if verify == "retry" and hides else [hides])
 
 
 def likely(rows: dict[int, float]) -> Echo:
