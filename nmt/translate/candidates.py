@@ -42,7 +42,8 @@ def _join(n_bests: list[NBest], rank: int, tgt: Side) -> Candidate:
 def agreed(first: list[Candidate], second: list[Candidate]) -> list[Candidate]:
     """The candidates of two searches for one line, each text once, by the sum of their scores in both.
 
-    A text that a search did not find counts there as much as the last one that it found. It cannot be better.
+    A text that a search did not find counts there as much as the last one that it found: as a rule, it is no better.
+    Each candidate keeps the scores of the search that found it, of the first one if both did.
     """
     scores = [{candidate.text: candidate.score for candidate in found} for found in (first, second)]
     lowest = [min(of.values(), default=0.0) for of in scores]

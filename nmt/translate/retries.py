@@ -32,7 +32,7 @@ def numbers_masked(taught: AugmentConfig, chinese: bool) -> Numbers:
 def showing_figures(protects: bool, taught: AugmentConfig, chinese: bool) -> Mask | None:
     """The mask under which the model reads the figures that the first search hides from it; None if it hides none.
 
-    As for `attempts`.
+    The arguments are those of `attempts`.
     """
     if not protects or numbers_masked(taught, chinese) == "long":
         return None

@@ -83,7 +83,7 @@ class Translator:
         one of them is translated again without any; a model without placeholders gets it as text anyway. In beam
         search, a best candidate that is blank or repeats itself, or with `verify: retry` has any fault, gives way to
         the first one without. With `verify: retry`, a line whose figures were hidden is also searched with them, and
-        its best candidate is the one that both searches like. A line in which a span still comes out changed is
+        its best candidate is the one that both searches rank high. A line in which a span still comes out changed is
         translated in parts around it.
         """
         sources = [self.mask(line) for line in lines]
@@ -161,7 +161,10 @@ class Translator:
         others = {}
         for i, line in enumerate(lines):
             other = shown(line)
-            if other != sources[i]:
+            is_searched = bool(
+                self._parts(sources[i].text)
+            )  # there are words beside what is hidden
+            if is_searched and other != sources[i]:
                 others[i] = other
         further = self._attempts[0].search(self.search)
         hidden_n_bests = self._search([sources[i] for i in others], further)
@@ -170,7 +173,7 @@ class Translator:
             others, hidden_n_bests, shown_n_bests, strict=True
         ):
             candidates = agreed(hidden_n_best, shown_n_best)
-            found[i] = self._faultless_first(lines[i], candidates) or found[i]
+            found[i] = self._faultless_first(lines[i], [*candidates, *found[i]])
 
     def _put_in_spans(self, lines: Sequence[str], found: list[list[Candidate]]) -> None:
         """Where the best of `found` has a span changed, put a translation in parts around the spans first."""

@@ -88,11 +88,8 @@ LETTERS = [*"abc", *PLACEHOLDERS]
 @pytest.mark.parametrize(
     ("taught", "source", "expected"),
     [
-        (
-            NUMBERS_MASKED,
-            "en",
-            [2, 2, 1, 2, 3, 1, 0, 2],
-        ),  # 2, 1: with the figures hidden, and shown
+        # The second 2 and 1: with the figures hidden, and shown.
+        (NUMBERS_MASKED, "en", [2, 2, 1, 2, 3, 1, 0, 2]),
         (NUMBERS_MASKED, "zh", [1, 1, 3, 0, 1]),  # figures may be written otherwise in English
         (AugmentConfig(masked=1), "en", [1, 1, 0, 1]),  # it never saw the placeholder of a number
     ],
@@ -138,9 +135,8 @@ def test_two_searches_agree_on_what_both_rank_high(
 ) -> None:
     found = agreed(candidates(first), candidates(second))
     assert "".join(candidate.text for candidate in found) == expected
-    for (
-        candidate
-    ) in found:  # each with the scores of the search that found it, the first one before the second
+    # Each has the scores of the search that found it, of the first one if both did.
+    for candidate in found:
         assert candidate.score == first.get(candidate.text, second.get(candidate.text))
 
 
@@ -179,6 +175,47 @@ def test_retrying_takes_what_is_likely_with_the_figures_hidden_and_shown(
     assert translation.text == expected
     hides = taught is NUMBERS_MASKED
     assert searched == ([hides, True, False] if verify == "retry" and hides else [hides])
+
+
+def test_a_line_of_nothing_but_figures_is_not_searched_to_retry_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    src, tgt = side("en", LETTERS), side("zh", ["天", *PLACEHOLDERS])
+    retrying = translator(Echo(60, len(tgt.vocab)), src, tgt, verify="retry")
+    searched: list[list[int]] = []
+
+    def decode(sources: Sequence[list[int]], _search: SearchConfig) -> list[NBest]:
+        searched.extend(sources)
+        return [[Hypothesis([tgt.vocab.ids["天"]], -1, -1)] for _ in sources]
+
+    monkeypatch.setattr(retrying.engine, "decode", decode)
+    (translation,) = retrying.translate(["20 million"])
+    assert (translation.text, searched) == ("2000万", [])
+
+
+def test_retrying_never_gives_up_a_translation_without_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also if the wider searches find none."""
+    monkeypatch.setattr(
+        "nmt.translate.translator.faults",
+        lambda _source, text: [] if text.endswith("天") else [Fault("copy", text)],
+    )
+    src, tgt = side("en", LETTERS), side("zh", ["4", "2", "天", "地", *PLACEHOLDERS])
+    retrying = translator(Echo(60, len(tgt.vocab)), src, tgt, verify="retry", beam_size=2)
+
+    def decode(sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
+        found = []
+        for ids in sources:
+            hidden = [src.vocab.tokens[i] for i in ids if i in src.vocab.placeholders]
+            character = "天" if search.beam_size == 2 else "地"
+            tokens = [*(hidden or ["4", "2"]), character]
+            found.append([Hypothesis([tgt.vocab.ids[token] for token in tokens], -1, -1)])
+        return found
+
+    monkeypatch.setattr(retrying.engine, "decode", decode)
+    (translation,) = retrying.translate(["a 42 b"])
+    assert (translation.text, translation.faults) == ("42天", ())
 
 
 def likely(rows: dict[int, float]) -> Echo:
