@@ -161,10 +161,8 @@ class Translator:
         others = {}
         for i, line in enumerate(lines):
             other = shown(line)
-            is_searched = bool(
-                self._parts(sources[i].text)
-            )  # there are words beside what is hidden
-            if is_searched and other != sources[i]:
+            # Where nothing but figures stands, the first search has nothing to do, and no say.
+            if other != sources[i] and self._parts(sources[i].text):
                 others[i] = other
         further = self._attempts[0].search(self.search)
         hidden_n_bests = self._search([sources[i] for i in others], further)
