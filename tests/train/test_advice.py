@@ -24,7 +24,7 @@ MADE_FOR = {
     "pretrained": 900_000,
 }
 # These explain settings, or start from a model.
-WITHOUT_MODEL = {"reference", "pretrained-2", "pretrained-3", "pretrained-4"}
+WITHOUT_MODEL = {"reference", *(f"pretrained-{part}" for part in range(2, 6))}
 
 
 def parameters_of(name: str) -> int:
