@@ -1,6 +1,7 @@
 """--memory as a user types it: what it changes, what is refused, and what reports say of it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -148,7 +149,7 @@ def test_a_memory_without_an_engine_takes_torch(
     monkeypatch.setenv("NMT_ENGINE", "auto")
     done = invoke("translate", "-m", trained.path, "-i", english, "--memory", memory)
     assert done.exit_code == 0, done.stderr
-    assert "fp32 on cpu" in done.stderr
+    assert re.search("(fp32|bf16) on cpu", done.stderr)  # auto is bf16 where the CPU has AMX
 
 
 def test_an_evaluation_tells_of_test_lines_in_the_memory(trained: RunDir, tmp_path: Path) -> None:
@@ -171,7 +172,8 @@ def test_an_evaluation_tells_of_test_lines_in_the_memory(trained: RunDir, tmp_pa
     assert doubt.startswith(f"{done['lines_in_memory']} of 20 test lines stand in search.memory")
 
     unknown = json.loads(invoke(*common, "--memory", trained.path).stdout)
-    assert (unknown["lines_in_memory"], unknown["warnings"]) == (0, alone["warnings"])
+    assert unknown["lines_in_memory"] == 0
+    assert not any("search.memory" in warning for warning in unknown["warnings"])
 
 
 def test_workers_on_ray_find_the_memory_from_another_folder(
