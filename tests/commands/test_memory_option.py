@@ -1,16 +1,17 @@
 """--memory as a user types it: what it changes, what is refused, and what reports say of it."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
 from nmt.commands.translate_files import Job, model_of
 from nmt.config.schema import Config, SearchConfig
 from nmt.exchange.engines import Computing
+from nmt.model.device import resolve_precision
 from nmt.run_dir import RunDir
 
 LINES = ["one two.", "three four five.", "", "nine seven one."]
@@ -149,7 +150,8 @@ def test_a_memory_without_an_engine_takes_torch(
     monkeypatch.setenv("NMT_ENGINE", "auto")
     done = invoke("translate", "-m", trained.path, "-i", english, "--memory", memory)
     assert done.exit_code == 0, done.stderr
-    assert re.search("(fp32|bf16) on cpu", done.stderr)  # auto is bf16 where the CPU has AMX
+    precision = resolve_precision("auto", torch.device("cpu"))  # bf16 where the CPU has AMX
+    assert f"{precision} on cpu" in done.stderr
 
 
 def test_an_evaluation_tells_of_test_lines_in_the_memory(trained: RunDir, tmp_path: Path) -> None:
@@ -172,8 +174,9 @@ def test_an_evaluation_tells_of_test_lines_in_the_memory(trained: RunDir, tmp_pa
     assert doubt.startswith(f"{done['lines_in_memory']} of 20 test lines stand in search.memory")
 
     unknown = json.loads(invoke(*common, "--memory", trained.path).stdout)
-    assert unknown["lines_in_memory"] == 0
-    assert not any("search.memory" in warning for warning in unknown["warnings"])
+    # With its own pairs beside it, the model may be right in every line: it is on some CPUs.
+    further = [each for each in unknown["warnings"] if "are the same text" not in each]
+    assert (unknown["lines_in_memory"], further) == (0, alone["warnings"])
 
 
 def test_workers_on_ray_find_the_memory_from_another_folder(
