@@ -2,7 +2,7 @@
 
 import signal
 
-from nmt.cpu import sleep_sooner
+from nmt.machine.cpu import sleep_sooner
 
 
 def main() -> None:

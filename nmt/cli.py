@@ -19,11 +19,11 @@ from nmt.commands.info import info
 from nmt.commands.prepare import prepare
 from nmt.commands.report import report
 from nmt.commands.score import score
-from nmt.commands.streams import LastingStream, flush, printable, put, say
+from nmt.commands.shell.streams import LastingStream, flush, printable, put, say
+from nmt.commands.shell.usage import Command, describe
 from nmt.commands.train import train
 from nmt.commands.translate import translate
 from nmt.commands.typography import typography
-from nmt.commands.usage import Command, describe
 from nmt.errors import ConfigError, UserError
 
 

@@ -26,8 +26,8 @@ import typer
 from bench import preparing, training, translating
 from bench.results import Figure, Settings, table
 
-from nmt.cpu import has_amx
 from nmt.errors import UserError
+from nmt.machine.cpu import has_amx
 
 PARTS: dict[str, Callable[[Settings, Path], list[Figure]]] = {
     "train": training.measure,

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from kill import SETTINGS
 
-from nmt import checkpoint
 from nmt.cli import app
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 
 _OFTEN = [
     "train.save_every=1",

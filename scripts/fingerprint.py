@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.corpus.contamination import Keys, key_file, keys_of
-from nmt.corpus.lines import read_lines
+from nmt.corpus.identity.contamination import Keys, key_file, keys_of
+from nmt.corpus.reading.lines import read_lines
 from nmt.errors import UserError
 from nmt.files import replacing
 from nmt.text.normalize import normalize

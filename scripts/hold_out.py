@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from nmt.corpus.contamination import load_keys, public_tests
-from nmt.corpus.dedupe import side_key
-from nmt.corpus.pairs import SentencePair, read_pairs, writing_pairs
+from nmt.corpus.identity.contamination import load_keys, public_tests
+from nmt.corpus.identity.dedupe import side_key
+from nmt.corpus.reading.pairs import SentencePair, read_pairs, writing_pairs
 from nmt.errors import UserError
 
 SIZE = 500  # pairs of each domain

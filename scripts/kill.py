@@ -20,8 +20,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from nmt import checkpoint
-from nmt.run_dir import TRAINING, WEIGHTS, RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import TRAINING, WEIGHTS, RunDir
 
 ROOT = Path(__file__).resolve().parent.parent
 SAVE_EVERY = 4  # updates

@@ -17,10 +17,10 @@ from nmt import __version__
 from nmt.config.load import load_config
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
 from nmt.files import write_text
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 from nmt.train.distributed import World
-from nmt.train.trainer import Trainer
-from nmt.translate.load import load_translator
+from nmt.train.loop import Trainer
+from nmt.translate.opening import load_translator
 
 VERSIONS = Path(__file__).resolve().parent.parent / "tests" / "compatibility"
 ENGLISH = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]

@@ -10,9 +10,9 @@ What the second training learned stays for the most part, and so does what it wo
 import argparse
 from pathlib import Path
 
-from nmt import checkpoint
 from nmt.errors import UserError
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 
 
 def best_of(folder: Path) -> Path:

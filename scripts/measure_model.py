@@ -24,12 +24,12 @@ import typer
 from hold_out import text_files
 
 from nmt.checks.faults import faults_of
-from nmt.corpus.lines import read_lines
-from nmt.corpus.pairs import read_pairs
+from nmt.corpus.reading.lines import read_lines
+from nmt.corpus.reading.pairs import read_pairs
 from nmt.errors import UserError
 from nmt.evaluate.metrics import new_metric
 from nmt.files import write_text
-from nmt.text.spans import find
+from nmt.spans.masking import find
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = 200  # sentences of a check

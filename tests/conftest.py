@@ -16,9 +16,9 @@ from real_data import ABSENT
 from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 from nmt.train.distributed import World
-from nmt.train.trainer import Trainer
+from nmt.train.loop import Trainer
 from nmt.train.validation import Validator
 
 settings.register_profile(

@@ -14,19 +14,23 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up; a module imports only from its own layer and the layers below it.
 LAYERS = (
-    {"errors", "cpu"},
-    {"files"},
-    {"config", "run_dir"},
-    {"ownership"},
+    {"errors"},
+    {"files", "machine"},
+    {"config"},
     {"text"},
+    {"numbers"},
+    {"spans"},
+    {"chinese"},
     {"checks"},
-    {"corpus"},
-    {"model"},
-    {"checkpoint"},
-    {"evaluate", "translate"},
-    {"exchange"},
+    {"run"},
+    {"corpus", "model"},
+    {"search", "evaluate", "exchange"},
+    {"neighbours"},
+    {"engines"},
+    {"scoring"},
+    {"translate"},
     {"train"},
-    {"report", "cluster"},
+    {"jobs", "report"},
     {"commands"},
     {"cli"},
     {"__main__"},
@@ -69,15 +73,10 @@ def test_imports_go_only_downward(file: Path) -> None:
         assert not upward
 
 
-def test_evaluate_and_translate_do_not_know_each_other_and_evaluate_knows_no_model() -> None:
-    for file in (PACKAGE / "evaluate").glob("*.py"):
-        assert not {
-            name
-            for name in imported(file)
-            if name.split(".")[1] in ("translate", "model", "corpus")
-        }
-    for file in (PACKAGE / "translate").glob("*.py"):
-        assert not {name for name in imported(file) if name.startswith("nmt.evaluate")}
+def test_evaluate_knows_no_model_and_search_sees_it_only_as_a_stepper() -> None:
+    for room, foreign in (("evaluate", ("model", "corpus")), ("search", ("model", "corpus"))):
+        for file in (PACKAGE / room).glob("*.py"):
+            assert not {name for name in imported(file) if name.split(".")[1] in foreign}
 
 
 @pytest.mark.parametrize("file", FILES, ids=module_name)
@@ -108,7 +107,7 @@ def test_nothing_executes_code_from_data(file: Path) -> None:
 
 def prints(file: Path) -> bool:
     """Whether a file speaks to people or pipes: the commands, and the log of a training."""
-    return file.parent.name == "commands" or file.name in ("cli.py", "log.py")
+    return "commands" in file.parts or file.name in ("cli.py", "log.py")
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if not prints(f)], ids=module_name)
@@ -128,7 +127,7 @@ WITHOUT_TORCH = [
     "nmt.evaluate.evaluation",
     "nmt.evaluate.gate",
     "nmt.evaluate.history",
-    "nmt.report.facts",
+    "nmt.report.run.facts",
     "nmt.report.figures",
 ]
 
@@ -148,8 +147,8 @@ def test_loading_a_model_does_not_load_the_compiler_of_torch() -> None:
     """It takes longer than all the rest of the start."""
     kept = sorted((Path(__file__).parent / "compatibility").iterdir())[-1] / "run"
     code = (
-        "import sys; from pathlib import Path; from nmt.commands.trained_run import find_run; "
-        "from nmt.translate.load import load_translator; "
+        "import sys; from pathlib import Path; from nmt.commands.shell.trained_run import find_run; "
+        "from nmt.translate.opening import load_translator; "
         f"load_translator(*find_run(Path({str(kept)!r}), None, [])).translate(['a']); "
         "sys.exit('torch._dynamo' in sys.modules)"
     )

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from nmt.__main__ import main as run_program
 from nmt.cli import app
 from nmt.config.schema import SearchConfig, TrainConfig
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 
 def invoke(*arguments: object) -> Result:

@@ -13,9 +13,9 @@ from nmt.commands.translate import OutputFormat
 from nmt.config.kinds import TokenizerName
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config, CorpusConfig
-from nmt.model.initialise import initialise
 from nmt.model.transformer import Transformer
 from nmt.text.tokenizers import TOKENIZERS
+from nmt.train.start.initialise import initialise
 from nmt.translate.formats import FORMATS
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nmt.config.schema import Config
-from nmt.corpus.lines import read_lines
-from nmt.corpus.prepare import prepare
-from nmt.run_dir import RunDir
+from nmt.corpus.cleaning.prepare import prepare
+from nmt.corpus.reading.lines import read_lines
+from nmt.run.folder import RunDir
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 README = (DATA / "README.md").read_text()

@@ -19,10 +19,16 @@ def tree() -> set[str]:
     return paths
 
 
-@pytest.mark.parametrize(
-    ("folder", "pattern"), [("nmt", "*.py"), ("configs", "*.yaml"), ("scripts", "*")]
-)
-def test_the_file_tree_is_that_of_the_project(folder: str, pattern: str) -> None:
+def test_the_tree_has_every_room_of_the_package() -> None:
+    package = ROOT / "nmt"
+    folders = {path.parent for path in package.rglob("*.py")}
+    rooms = {folder.relative_to(ROOT).as_posix() for folder in folders - {package}}
+    without_code = {"nmt", "nmt/pretrained", "nmt/corpus/identity/public_tests"}
+    assert {path for path in tree() if path.startswith("nmt")} - without_code == rooms
+
+
+@pytest.mark.parametrize(("folder", "pattern"), [("configs", "*.yaml"), ("scripts", "*")])
+def test_the_tree_has_every_file_of_a_folder(folder: str, pattern: str) -> None:
     files = [
         path for path in (ROOT / folder).rglob(pattern) if path.is_file() and path.stat().st_size
     ]

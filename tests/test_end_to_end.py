@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from conftest import tiny_config, train
 
-from nmt import checkpoint
+from nmt.chinese.typography import repair
 from nmt.config.load import load_config
-from nmt.corpus.lines import read_lines
+from nmt.corpus.reading.lines import read_lines
 from nmt.evaluate.measurement import score
-from nmt.run_dir import RunDir
-from nmt.text.typography import repair
-from nmt.translate.load import load_translator
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
+from nmt.translate.opening import load_translator
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 
@@ -83,7 +83,7 @@ def test_real_sentences_are_prepared_and_round_trip(corpus: Path, tmp_path: Path
     """Every Chinese sentence survives tokenizer and vocabulary, except for characters that train never showed."""
     from conftest import ready
 
-    from nmt.text.side import load_side
+    from nmt.run.sides import load_side
     from nmt.text.vocab import UNK
 
     config = load_config(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from nmt import checkpoint
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "mean_of_models.py"
 

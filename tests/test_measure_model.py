@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.run_dir import RunDir
-from nmt.text.spans import find
+from nmt.run.folder import RunDir
+from nmt.spans.masking import find
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 

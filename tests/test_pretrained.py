@@ -14,15 +14,15 @@ import yaml
 from conftest import run_nmt
 from typer.testing import CliRunner
 
-from nmt import checkpoint
 from nmt.cli import app
-from nmt.commands.trained_run import find_run
+from nmt.commands.shell.trained_run import find_run
 from nmt.config.load import load_config
-from nmt.config.starting import load_training_config, start_run
 from nmt.errors import ModelError
 from nmt.files import checksum
-from nmt.run_dir import LATEST, RunDir
-from nmt.translate.load import load_translator
+from nmt.run import checkpoint
+from nmt.run.folder import LATEST, RunDir
+from nmt.run.start_from import load_training_config, start_run
+from nmt.translate.opening import load_translator
 from nmt.translate.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -86,7 +86,7 @@ def test_an_unreadable_note_of_the_last_run_is_no_reason_to_take_another(elsewhe
 def test_an_installation_without_it_says_what_to_do(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.run_dir._PACKAGE", elsewhere)
+    monkeypatch.setattr("nmt.run.folder._PACKAGE", elsewhere)
     message = f"pretrained ({NOTE}): does not exist; run nmt train, or name a run with --model"
     with pytest.raises(ModelError, match=re.escape(message)):
         find_run(None, None, [])

@@ -11,8 +11,8 @@ import pytest
 import torch
 from conftest import TINY, tiny_config
 
-from nmt.checkpoint import copy_weights
 from nmt.model.transformer import Transformer
+from nmt.run.checkpoint import copy_weights
 from nmt.train.update import Updated
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"

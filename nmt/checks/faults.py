@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nmt.checks import marks, numbers, shape, tags
-from nmt.text import spans
+from nmt.spans import masking as spans
 
 # What finds each kind of fault: it gets source and translation, and gives each thing that is
 # wrong in few words.

@@ -12,9 +12,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from nmt.text.chinese_numbers import chinese
-from nmt.text.english_numbers import english
-from nmt.text.numbers import FRACTIONS, Number, Values
+from nmt.numbers.chinese import chinese
+from nmt.numbers.english import english
+from nmt.numbers.reading import FRACTIONS, Number, Values
 
 Numbers = list[Number]
 

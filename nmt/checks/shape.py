@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+from nmt.spans.masking import with_letters_for_spans
 from nmt.text.scripts import HAS_HAN
-from nmt.text.spans import with_letters_for_spans
 
 # A word or phrase that begins with a letter, and three more of it: 受伤, 受伤, 受伤, 受伤. Not 谢谢，谢谢.
 _FOUR_IN_A_ROW = re.compile(r"([^\W\d].{0,59}?)([\s，,、。；！!]{0,2})(?:\1\2){2}\1")

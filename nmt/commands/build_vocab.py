@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from nmt.commands import options
-from nmt.commands.stopping import telling_how_to_go_on
-from nmt.commands.streams import say, warn
+from nmt.commands.shell import options
+from nmt.commands.shell.stopping import telling_how_to_go_on
+from nmt.commands.shell.streams import say, warn
 from nmt.errors import print_nothing
 
 _HOW = "no vocabularies are built yet; give the same command again"
@@ -17,10 +17,10 @@ def build_vocab(
     quiet: options.Quiet = False,
 ) -> None:
     """Build vocabularies and encode the text."""
-    from nmt.config.starting import load_training_config
     from nmt.corpus import stages
     from nmt.files import locked
-    from nmt.run_dir import RunDir
+    from nmt.run.folder import RunDir
+    from nmt.run.start_from import load_training_config
 
     tell = print_nothing if quiet else say
     settings = load_training_config(config, overrides, anew=overwrite)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from nmt.commands import options, submission
-from nmt.commands.evaluation_files import EvaluationFiles
-from nmt.commands.evaluation_results import Gate, Results
-from nmt.commands.output_file import refuse_history
-from nmt.commands.streams import filled_lines
-from nmt.commands.trained_run import (
+from nmt.commands.evaluation import submission
+from nmt.commands.evaluation.files import EvaluationFiles
+from nmt.commands.evaluation.results import Gate, Results
+from nmt.commands.shell import options
+from nmt.commands.shell.output_file import refuse_history
+from nmt.commands.shell.streams import filled_lines
+from nmt.commands.shell.trained_run import (
     computing_of,
     find_run,
     refuse_history_elsewhere,
@@ -21,7 +22,7 @@ from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.run_dir import RunDir
+    from nmt.run.folder import RunDir
 
 Source = Annotated[
     Path | None,

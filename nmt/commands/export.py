@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from nmt.commands import options
-from nmt.commands.streams import say, warn
-from nmt.commands.trained_run import find_run
+from nmt.commands.shell import options
+from nmt.commands.shell.streams import say, warn
+from nmt.commands.shell.trained_run import find_run
 from nmt.errors import ConfigError, print_nothing
-from nmt.exchange.quantization import QUANTIZATIONS, Quantization
+from nmt.exchange.exporters.quantization import QUANTIZATIONS, Quantization
 
 Target = Annotated[
     Literal["nmt", "ct2", "hf", "argos"],
@@ -57,9 +57,9 @@ def export(
         raise ConfigError(f"command line: --quantize is for ct2 and argos; {fix}")
     settings, run = find_run(model, config, [])
 
-    from nmt.exchange.export_folder import refuse_taken, size_of
-    from nmt.exchange.exports import TARGETS, export_run
-    from nmt.exchange.run_folder import refuse_quantization
+    from nmt.exchange.exporters.export_folder import refuse_taken, size_of
+    from nmt.exchange.exporters.exports import TARGETS, export_run
+    from nmt.exchange.exporters.run_folder import refuse_quantization
 
     if target == "nmt":
         refuse_quantization(quantize)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from nmt.commands import options
-from nmt.commands.streams import printable, say
+from nmt.commands.shell import options
+from nmt.commands.shell.streams import printable, say
 
 Source = Annotated[
     Path,
@@ -43,6 +43,6 @@ def import_model(
     source: Source, folder: Target, prefix: Prefix = None, revision: Revision = None
 ) -> None:
     """Make a run of a model from elsewhere."""
-    from nmt.exchange.importing import import_run
+    from nmt.exchange.importers.importing import import_run
 
     import_run(str(source), folder, prefix, revision, lambda line: say(printable(line)))

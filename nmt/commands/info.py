@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from nmt.commands import options
-from nmt.commands.output_file import refuse_output
-from nmt.commands.streams import is_standard, printable, put, refuse_unreadable, warn
-from nmt.commands.trained_run import find_run
+from nmt.commands.shell import options
+from nmt.commands.shell.output_file import refuse_output
+from nmt.commands.shell.streams import is_standard, printable, put, refuse_unreadable, warn
+from nmt.commands.shell.trained_run import find_run
 from nmt.errors import ConfigError, ModelError
 from nmt.files import readable_or
 
@@ -44,9 +44,9 @@ def info(
         folder = None if run is None else _folder_of(run)
     settings, found = find_run(folder, None, [])
 
-    from nmt.report.card import model_card
-    from nmt.report.facts import read_facts
-    from nmt.report.facts_text import facts_lines
+    from nmt.report.run.card import model_card
+    from nmt.report.run.facts import read_facts
+    from nmt.report.run.facts_text import facts_lines
 
     facts = read_facts(settings, found, history, warn)
     if as_json:

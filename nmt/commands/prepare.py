@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.commands import options
-from nmt.commands.stopping import telling_how_to_go_on
-from nmt.commands.streams import say
+from nmt.commands.shell import options
+from nmt.commands.shell.stopping import telling_how_to_go_on
+from nmt.commands.shell.streams import say
 from nmt.errors import Say, print_nothing
 
 if TYPE_CHECKING:
-    from nmt.corpus.workers import MapChunks
+    from nmt.machine.workers import MapChunks
 
 _HOW = "nothing is prepared yet; give the same command again"
 
@@ -25,10 +25,10 @@ def prepare(
     quiet: options.Quiet = False,
 ) -> None:
     """Clean the corpora; set dev and test aside."""
-    from nmt.config.starting import load_training_config
     from nmt.corpus import stages
     from nmt.files import locked
-    from nmt.run_dir import RunDir
+    from nmt.run.folder import RunDir
+    from nmt.run.start_from import load_training_config
 
     tell = print_nothing if quiet else say
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
@@ -44,12 +44,12 @@ def prepare(
 def _mapper(ray: str | None, tell: Say) -> "Iterator[MapChunks]":
     """What cleans the pairs, chunk by chunk: processes of this machine, or a Ray cluster."""
     if ray is None:
-        from nmt.corpus.workers import map_chunks
+        from nmt.machine.workers import map_chunks
 
         yield map_chunks
         return
-    from nmt.cluster.ray_chunks import chunks_on
-    from nmt.cluster.ray_session import ray_session
+    from nmt.jobs.ray_chunks import chunks_on
+    from nmt.jobs.ray_session import ray_session
 
     with ray_session(ray) as cluster:
         yield chunks_on(cluster, tell)

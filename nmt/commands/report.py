@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nmt.commands import options
-from nmt.commands.evaluation_files import EvaluationFiles
-from nmt.commands.output_file import refuse_output
-from nmt.commands.stopping import telling_how_to_go_on
-from nmt.commands.streams import input_lines, is_standard, put, refuse_unreadable, say, warn
-from nmt.commands.trained_run import find_run
+from nmt.commands.evaluation.files import EvaluationFiles
+from nmt.commands.shell import options
+from nmt.commands.shell.output_file import refuse_output
+from nmt.commands.shell.stopping import telling_how_to_go_on
+from nmt.commands.shell.streams import input_lines, is_standard, put, refuse_unreadable, say, warn
+from nmt.commands.shell.trained_run import find_run
 from nmt.errors import ConfigError, Say, counted, print_nothing
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.report.attention import Looked
     from nmt.report.figures import Figures
-    from nmt.report.lines import TestSet
-    from nmt.run_dir import RunDir
+    from nmt.report.systems.attention import Looked
+    from nmt.report.systems.lines import TestSet
+    from nmt.run.folder import RunDir
     from nmt.text.side import Side
 
 _MOST_RUNS = 10
@@ -95,7 +95,7 @@ def report(
     read = [*files.read(), *([history] if history else [])]
     refuse_output(output, overwrite, inputs=read)
 
-    from nmt.report.plots import refuse_without_matplotlib
+    from nmt.report.page.plots import refuse_without_matplotlib
 
     if output is not None:
         refuse_without_matplotlib()
@@ -135,7 +135,7 @@ def _figures(
 
 def _write(found: "Figures", output: Path, tell: Say) -> None:
     from nmt.files import write_text
-    from nmt.report.page import page_of
+    from nmt.report.page.page import page_of
 
     tell("nmt: drawing")
     write_text(output, page_of(found))
@@ -196,9 +196,9 @@ def _metrics(names: list[str]) -> list[str]:
 
 def _test_set(files: EvaluationFiles) -> "TestSet":
     """The texts to compare. Raises DataError where they are not line for line."""
-    from nmt.commands import submission
+    from nmt.commands.evaluation import submission
     from nmt.evaluate.doubts import check_hypotheses
-    from nmt.report.lines import TestSet
+    from nmt.report.systems.lines import TestSet
 
     given = submission.from_files(files)
     for name, output in given.systems.items():
@@ -209,7 +209,7 @@ def _test_set(files: EvaluationFiles) -> "TestSet":
 
 def _side(runs: "list[tuple[Config, RunDir]]") -> "Side | None":
     """The target side of the first run, for words and how often they are in train."""
-    from nmt.text.side import load_side
+    from nmt.run.sides import load_side
 
     if not runs:
         return None
@@ -225,8 +225,8 @@ def _looked(
     tell: Say,
 ) -> "list[Looked]":
     """Where each run looked in a few sentences: of the sources, or of its own dev."""
-    from nmt import checkpoint
-    from nmt.report.attention import look_at
+    from nmt.report.systems.attention import look_at
+    from nmt.run import checkpoint
 
     found = []
     for name, (config, run) in zip(names, runs, strict=True):

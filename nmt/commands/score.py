@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from nmt.commands import options
-from nmt.commands.output_file import refuse_output
-from nmt.commands.streams import (
+from nmt.commands.shell import options
+from nmt.commands.shell.output_file import refuse_output
+from nmt.commands.shell.streams import (
     flush,
     input_lines,
     is_standard,
@@ -20,12 +20,12 @@ from nmt.commands.streams import (
     say,
     warn,
 )
-from nmt.commands.trained_run import find_run
+from nmt.commands.shell.trained_run import find_run
 from nmt.errors import ConfigError, counted, print_nothing
 
 if TYPE_CHECKING:
-    from nmt.corpus.pairs import SentencePair
-    from nmt.translate.scoring import Scored, Scorer, Unscored
+    from nmt.corpus.reading.pairs import SentencePair
+    from nmt.scoring.scoring import Scored, Scorer, Unscored
 
 Source = Annotated[
     Path | None,
@@ -97,8 +97,8 @@ def score(
     options.check_option("--device", "train.device", device)
     settings, run = find_run(model, config, [])
 
-    from nmt.translate.load import load_decoder
-    from nmt.translate.scoring import Scorer
+    from nmt.engines.load import load_decoder
+    from nmt.scoring.scoring import Scorer
 
     decoder, _checkpoint = load_decoder(
         settings, run, device, precision, warn, print_nothing if quiet else say
@@ -131,7 +131,7 @@ def _refuse_sources(src: Path | None, tgt: Path | None, input_file: Path | None)
 def _pairs(
     src: Path | None, tgt: Path | None, input_file: Path | None, invalid: str
 ) -> "Iterator[SentencePair]":
-    from nmt.corpus.pairs import aligned, columns_of
+    from nmt.corpus.reading.pairs import aligned, columns_of
 
     if src is None or tgt is None:
         return columns_of(input_lines(input_file, invalid), _name(input_file))
@@ -169,7 +169,7 @@ class _Renderer:
 
     def __call__(self, found: "Scored | Unscored") -> str:
         """The line for the next pair."""
-        from nmt.translate.scoring import Unscored
+        from nmt.scoring.scoring import Unscored
 
         self.lines += 1
         if isinstance(found, Unscored):
@@ -185,7 +185,7 @@ class _Renderer:
     def _as_json(self, found: "Scored | Unscored") -> str:
         import json
 
-        from nmt.translate.scoring import Unscored
+        from nmt.scoring.scoring import Unscored
 
         record: dict[str, object] = {"line": self.lines}
         if isinstance(found, Unscored):

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from nmt.commands import options
-from nmt.commands.stopping import telling_how_to_go_on
-from nmt.commands.streams import say, warn
+from nmt.commands.shell import options
+from nmt.commands.shell.stopping import telling_how_to_go_on
+from nmt.commands.shell.streams import say, warn
 from nmt.errors import print_nothing
 
 # Most updates find all of theirs among so many, and training stays small.
@@ -38,20 +38,21 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Train a model, or go on training it."""
-    from nmt.config.starting import load_training_config
+    from nmt.run.start_from import load_training_config
 
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
     asked = options.with_options(asked, "train", {"device": device})
     settings = load_training_config(config, asked, anew=overwrite)
 
     # torch takes a second to load; a mistake in the settings is told before.
-    from nmt.commands.trained_run import remember
+    from nmt.commands.shell.trained_run import remember
     from nmt.corpus import stages
     from nmt.files import locked
-    from nmt.model.device import keep_kernels, resolve_precision
-    from nmt.run_dir import RunDir
+    from nmt.machine.cpu import keep_kernels
+    from nmt.machine.device import resolve_precision
+    from nmt.run.folder import RunDir
     from nmt.train.distributed import world
-    from nmt.train.trainer import Trainer
+    from nmt.train.loop import Trainer
 
     keep_kernels(_KERNELS)
     run = RunDir(Path(settings.run_dir))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from nmt.commands import options
-from nmt.commands.stopping import telling_how_to_go_on
-from nmt.commands.streams import (
+from nmt.commands.shell import options
+from nmt.commands.shell.stopping import telling_how_to_go_on
+from nmt.commands.shell.streams import (
     flush,
     input_lines,
     is_standard,
@@ -23,14 +23,14 @@ from nmt.commands.streams import (
     say,
     warn,
 )
-from nmt.commands.trained_run import computing_of, find_run, refuse_memory_elsewhere
+from nmt.commands.shell.trained_run import computing_of, find_run, refuse_memory_elsewhere
 from nmt.commands.translate_files import FilesAsked, Job, translate_files
 from nmt.errors import ConfigError, counted
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.run_dir import RunDir
-    from nmt.translate.resumable import ResumableOutput
+    from nmt.jobs.resumable import ResumableOutput
+    from nmt.run.folder import RunDir
     from nmt.translate.translation import Translation
     from nmt.translate.translator import Translator
 
@@ -152,7 +152,7 @@ def _carry_out(job: Job, files: FilesAsked, alignments: bool) -> None:
 
 def _translate_lines(job: Job, files: FilesAsked, alignments: bool) -> None:
     """The lines of one file or of stdin, to one file or to stdout."""
-    from nmt.exchange.engines import open_translator
+    from nmt.translate.opening import open_translator
 
     translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
     render = Renderer(translator, job.output_format, alignments)
@@ -215,13 +215,15 @@ class Renderer:
         return written(self._output_format, translations, first_number)
 
     def _with_alignments(self, translations: "list[Translation]", first_number: int) -> str:
-        from nmt.translate.alignment import align
-        from nmt.translate.decoder import Decoder
+        from nmt.corpus.reading.pairs import SentencePair
+        from nmt.engines.decoder import Decoder
+        from nmt.scoring.alignment import align
         from nmt.translate.formats import as_aligned_json
 
         engine = self._translator.engine
         assert isinstance(engine, Decoder)  # noqa: S101 - `_engine_that_aligns` has chosen it
-        alignments = align(engine, translations)
+        pairs = [SentencePair(each.source, each.text) for each in translations]
+        alignments = align(engine, pairs)
         numbers = range(first_number, first_number + len(translations))
         return "".join(map(as_aligned_json, numbers, translations, alignments))
 
@@ -268,7 +270,7 @@ def _to_stdout(text: Text, render: Renderer) -> None:
 
 def _to_file(text: Text, render: Renderer, output: Path, resume: bool, overwrite: bool) -> None:
     """Into a file that appears when all lines are done; what is done beforehand can be resumed."""
-    from nmt.translate.resumable import resumable_output
+    from nmt.jobs.resumable import resumable_output
     from nmt.translate.windows import windows
 
     with (

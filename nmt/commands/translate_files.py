@@ -9,21 +9,28 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt.commands.output_file import refuse_output
-from nmt.commands.stopping import telling_how_to_go_on
-from nmt.commands.streams import is_standard, is_watched, printable, refuse_unreadable, say, warn
+from nmt.commands.shell.output_file import refuse_output
+from nmt.commands.shell.stopping import telling_how_to_go_on
+from nmt.commands.shell.streams import (
+    is_standard,
+    is_watched,
+    printable,
+    refuse_unreadable,
+    say,
+    warn,
+)
 from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from nmt.cluster.output_folder import File, OutputFolder
-    from nmt.cluster.pools import Pool
-    from nmt.cluster.ray_translators import Model
-    from nmt.cluster.translating import Watch
     from nmt.config.schema import Config
-    from nmt.exchange.engines import Computing
-    from nmt.run_dir import RunDir
+    from nmt.engines.choose import Computing
+    from nmt.jobs.output_folder import File, OutputFolder
+    from nmt.jobs.pools import Pool
+    from nmt.jobs.ray_translators import Model
+    from nmt.jobs.translating import Watch
+    from nmt.run.folder import RunDir
 
 _LOG_EVERY = 60  # seconds, where nobody sees a bar
 
@@ -80,8 +87,8 @@ class FilesAsked:
 
 def translate_files(job: Job, asked: FilesAsked) -> None:
     """Translate files into a folder; what is there already is not made again."""
-    from nmt.cluster.output_folder import OutputFolder, refuse_targets
-    from nmt.cluster.translating import Translating
+    from nmt.jobs.output_folder import OutputFolder, refuse_targets
+    from nmt.jobs.translating import Translating
 
     assert asked.output_dir is not None  # noqa: S101 - else this is not called
     files = files_of(asked)
@@ -101,7 +108,7 @@ def translate_files(job: Job, asked: FilesAsked) -> None:
 
 def files_of(asked: FilesAsked) -> "list[File]":
     """The files to translate. Raises DataError if there are none, ConfigError where one would be in the way."""
-    from nmt.cluster.output_folder import File
+    from nmt.jobs.output_folder import File
 
     assert asked.source is not None  # noqa: S101 - refuse_contradictions has seen to it
     assert asked.output_dir is not None  # noqa: S101
@@ -161,17 +168,17 @@ def _refuse_strangers(folder: "OutputFolder", files: "Sequence[File]") -> None:
 @contextmanager
 def _opened(job: Job, asked: FilesAsked, progress: "Progress") -> "Iterator[tuple[Pool, str]]":
     """What translates, and what the results are made with."""
-    from nmt.cluster.pools import in_this_process
-    from nmt.cluster.shards import ShardTranslator
-    from nmt.exchange.engines import open_translator
+    from nmt.jobs.pools import in_this_process
+    from nmt.jobs.shards import ShardTranslator
+    from nmt.translate.opening import open_translator
 
     if asked.ray is None:
         translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
         work = ShardTranslator(translator, job.output_format)
         yield in_this_process(work), work.made_with()
         return
-    from nmt.cluster.ray_session import ray_session
-    from nmt.cluster.ray_translators import RayTranslators
+    from nmt.jobs.ray_session import ray_session
+    from nmt.jobs.ray_translators import RayTranslators
 
     model = model_of(job)
     with ray_session(asked.ray) as cluster:
@@ -186,7 +193,7 @@ def _opened(job: Job, asked: FilesAsked, progress: "Progress") -> "Iterator[tupl
 
 def model_of(job: Job) -> "Model":
     """The model as it travels to workers, which have another working folder."""
-    from nmt.cluster.ray_translators import Model
+    from nmt.jobs.ray_translators import Model
 
     others = tuple((config, run.absolute()) for config, run in job.computing.others)
     settings = job.settings
@@ -213,7 +220,7 @@ class Progress:
         self._said = self._begun
 
     def __enter__(self) -> None:
-        from nmt.cluster.shards import estimated_lines
+        from nmt.jobs.shards import estimated_lines
 
         self._begun = self._said = time.monotonic()
         if is_watched(self._quiet):
@@ -231,7 +238,7 @@ class Progress:
 
     def watch(self) -> "Watch":
         """What the work tells."""
-        from nmt.cluster.translating import Watch
+        from nmt.jobs.translating import Watch
 
         return Watch(self._add, self._find, self._keep, self._know, self._finish, self._warn)
 

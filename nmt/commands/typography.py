@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from nmt.commands import options
-from nmt.commands.streams import lines_as_written, put, refuse_unreadable
+from nmt.commands.shell import options
+from nmt.commands.shell.streams import lines_as_written, put, refuse_unreadable
 
 _FOUND_SOMETHING = 4  # exit code
 
@@ -28,7 +28,7 @@ def typography(
 
     Writes to stdout; --check only lists what to fix. Line ends and a byte-order mark stay.
     """
-    from nmt.text import typography as rules
+    from nmt.chinese import typography as rules
 
     refuse_unreadable(input_file)
     found = False

@@ -48,7 +48,7 @@ OneLine = Annotated[
 ]
 # The tokenizers: those of nmt/text/tokenizers.py, and sentencepiece.
 TokenizerName = Literal["whitespace", "plain", "jieba", "char", "sentencepiece"]
-# The public test sets whose sentences prepare knows: the files of nmt/corpus/public_tests.
+# The public test sets whose sentences prepare knows: the files of nmt/corpus/identity/public_tests.
 PublicTest = Literal[
     "flores_dev",
     "flores_devtest",

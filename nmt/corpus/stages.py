@@ -5,16 +5,16 @@ from typing import Any
 
 from nmt.config.load import dump, load_config
 from nmt.config.schema import STATEMENTS, Config
-from nmt.config.starting import start_run
-from nmt.corpus.contamination import contamination_line
-from nmt.corpus.encode import build_vocabularies, vocabularies_are_current
-from nmt.corpus.ledger import ledger_line
-from nmt.corpus.prepare import is_current, prepare, why_stale
-from nmt.corpus.sources import find_sources
-from nmt.corpus.workers import MapChunks, map_chunks
+from nmt.corpus.cleaning.ledger import ledger_line
+from nmt.corpus.cleaning.prepare import is_current, prepare, why_stale
+from nmt.corpus.encoding.encode import build_vocabularies, vocabularies_are_current
+from nmt.corpus.identity.contamination import contamination_line
+from nmt.corpus.reading.sources import find_sources
 from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
 from nmt.files import readable_or, refuse_unreadable
-from nmt.ownership import (
+from nmt.machine.workers import MapChunks, map_chunks
+from nmt.run.folder import SIDES, SPLITS, RunDir
+from nmt.run.ownership import (
     delete_training,
     dump_yaml,
     refuse_foreign_config,
@@ -26,7 +26,7 @@ from nmt.ownership import (
     staging,
     write_config,
 )
-from nmt.run_dir import SIDES, SPLITS, RunDir
+from nmt.run.start_from import start_run
 
 _FIX = "give another run_dir, or --overwrite to delete its checkpoints"
 

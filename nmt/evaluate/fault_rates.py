@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nmt.checks.faults import KINDS, faults
+from nmt.chinese.typography import repair
 from nmt.evaluate.metrics import Lines, References
 from nmt.text.scripts import is_traditional
-from nmt.text.typography import repair
 
 PUNCTUATION = "punctuation to fix"
 TRADITIONAL = "Traditional characters"

@@ -11,12 +11,12 @@ from nmt.errors import Say
 from nmt.evaluate.measurement import measurement_of
 from nmt.evaluate.metrics import check_counts
 from nmt.evaluate.segment_scores import measure_segments
-from nmt.report.attention import Looked
-from nmt.report.lines import TestSet, look
-from nmt.report.quality import Quality, quality_of
-from nmt.report.runs import Difference, RunPart, differences, read_runs
-from nmt.report.sentences import Sentence, sentences_of
-from nmt.run_dir import RunDir
+from nmt.report.run.runs import Difference, RunPart, differences, read_runs
+from nmt.report.systems.attention import Looked
+from nmt.report.systems.lines import TestSet, look
+from nmt.report.systems.quality import Quality, quality_of
+from nmt.report.systems.sentences import Sentence, sentences_of
+from nmt.run.folder import RunDir
 from nmt.text.side import Side
 
 Runs = Sequence[tuple[Config, RunDir]]

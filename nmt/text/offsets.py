@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from nmt.text.markup import JOINT
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SPACE, SentencePiece
+from nmt.text.placeholders import JOINT
 from nmt.text.side import Side
 
 _BYTE = re.compile(

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from nmt.config.schema import Config
-from nmt.run_dir import SideName
 from nmt.text.case import case_for
 from nmt.text.pieces import SentencePiece
 from nmt.text.tokenizers import Tokenizer
@@ -22,14 +20,6 @@ class ReadingSettings(NamedTuple):
     lowercase: bool = False
     recase: bool = False
     detach: bool = False
-
-
-def reading_settings(config: Config, name: SideName) -> ReadingSettings:
-    """How a side is read. Only a source is read as anything but its case."""
-    if name == "src":
-        src = config.src
-        return ReadingSettings(src.lowercase, src.recase, src.detach)
-    return ReadingSettings(config.tgt.lowercase)
 
 
 def reading_for(tokenizer: Tokenizer, settings: ReadingSettings) -> Reading:

@@ -5,6 +5,7 @@ import re
 # The inside of a set of characters: with 々 and 〇, the extensions, and the compatibility forms.
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HAS_HAN = re.compile(f"[{HAN}]")
+CHINESE_WORDS = re.compile(f"《 [{HAN}]+ 》 | [{HAN}]+", re.VERBOSE)  # 《红楼梦》, 北京
 
 # The 500 most frequent characters that Simplified text does not have (OpenCC's tables, less GB
 # 2312): 92 % of all occurrences, so that hardly a sentence has none. What both scripts use, as 著 乾
@@ -27,3 +28,8 @@ _TRADITIONAL_ONLY = re.compile(
 def is_traditional(text: str) -> bool:
     """Whether a character stands in the text that only Traditional Chinese has."""
     return _TRADITIONAL_ONLY.search(text) is not None
+
+
+def without_chinese(text: str) -> str:
+    """A text without its Chinese words."""
+    return CHINESE_WORDS.sub("", text)

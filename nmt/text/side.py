@@ -2,16 +2,11 @@
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
-from nmt.config.schema import Config, SideConfig
-from nmt.errors import ModelError
-from nmt.files import readable_or
-from nmt.run_dir import RunDir, SideName
 from nmt.text.normalize import normalize
-from nmt.text.reading import Reading, ReadingSettings, reading_for, reading_settings
-from nmt.text.spans import without_chinese
-from nmt.text.tokenizers import Tokenizer, load_tokenizer
+from nmt.text.reading import Reading
+from nmt.text.scripts import without_chinese
+from nmt.text.tokenizers import Tokenizer
 from nmt.text.vocab import BOS, PAD, UNK, Vocab
 
 
@@ -66,41 +61,3 @@ def needs_translation(line: str, src: Side, tgt: Side) -> bool:
     """Whether a source has a letter, other than of words that stay as they are."""
     foreign = without_chinese(line) if keeps_chinese(src, tgt) else line
     return any(map(str.isalpha, foreign))
-
-
-def load_side(config: Config, run: RunDir, name: SideName) -> Side:
-    """The side as `build-vocab` left it. Raises ModelError where a file cannot be read, or is damaged."""
-    side = config.side(name)
-    pieces = run.pieces(name)
-    with readable_or(ModelError):
-        tokenizer = load_tokenizer(side.tokenizer, pieces)
-        vocab = Vocab.load(run.vocab(name))
-    prefix = config.src.prefix if name == "src" else ()
-    reading = reading_settings(config, name)
-    return Side(
-        language=side.language,
-        tokenizer=tokenizer,
-        vocab=vocab,
-        reading=reading_for(tokenizer, reading),
-        never_unknown=side.unknown == "spell",
-        identity=_identity(side, pieces, reading, prefix),
-        prefix=_prefix_ids(vocab, prefix, run.vocab(name)),
-    )
-
-
-def _identity(
-    side: SideConfig, pieces: Path, reading: ReadingSettings, prefix: tuple[str, ...]
-) -> str:
-    model = ""
-    if side.tokenizer == "sentencepiece":
-        model = hashlib.sha256(pieces.read_bytes()).hexdigest()
-    case = "known" if reading.recase else str(reading.lowercase)
-    words = ["detached"] if reading.detach else []
-    return " ".join([side.language, side.tokenizer, case, *words, model, *prefix])
-
-
-def _prefix_ids(vocab: Vocab, prefix: tuple[str, ...], source: Path) -> tuple[int, ...]:
-    for token in prefix:
-        if token not in vocab.ids:
-            raise ModelError(f"src.prefix: {source} does not list {token}; run nmt build-vocab")
-    return tuple(vocab.ids[token] for token in prefix)

@@ -15,7 +15,7 @@ from typing import cast
 
 from nmt.errors import ModelError
 from nmt.files import read_bytes, write_text
-from nmt.text.spans import PLACEHOLDERS
+from nmt.text.placeholders import PLACEHOLDERS
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>")

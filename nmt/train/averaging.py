@@ -1,10 +1,10 @@
 """At the end of a training its last, or best, checkpoints are averaged."""
 
-from nmt import checkpoint
 from nmt.errors import ModelError
 from nmt.model.transformer import Transformer
-from nmt.train.judging import Judge
-from nmt.train.keeping import Keeper
+from nmt.run import checkpoint
+from nmt.train.checkpoints import Keeper
+from nmt.train.model_selection import Judge
 from nmt.train.progress import Progress
 
 

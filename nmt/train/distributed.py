@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, distributed, nn
 
 from nmt.errors import ConfigError, UserError
-from nmt.model.device import open_device, resolve_device, within_memory
+from nmt.machine.device import open_device, resolve_device
+from nmt.machine.oom import within_memory
 
 # Where all ranks do the same work, each answers soon; while rank 0 works alone, the others wait.
 _ANSWER_WITHIN = timedelta(seconds=45)

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from nmt.errors import ConfigError
 from nmt.files import append_text, write_text
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 
 class Log:

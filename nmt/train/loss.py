@@ -6,8 +6,8 @@ the output, r rows of a block.
 
 from torch import Tensor
 
-from nmt.corpus.batching import Batch
-from nmt.model.device import rows_at_once, wide
+from nmt.machine.device import rows_at_once, wide
+from nmt.model.batch import Batch
 from nmt.model.transformer import Transformer
 
 

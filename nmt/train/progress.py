@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from nmt.corpus.batching import Position
+from nmt.train.data.batching import Position
 from nmt.train.health import Health
 
 

@@ -6,18 +6,18 @@ from contextlib import contextmanager, suppress
 
 import torch
 
-from nmt import checkpoint
 from nmt.config.schema import Config, TrainConfig
 from nmt.errors import ModelError, counted
 from nmt.model.transformer import Transformer
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 from nmt.text.side import Side
 from nmt.train.advice import too_large, too_slow
+from nmt.train.data.loader import Reader
 from nmt.train.distributed import World
-from nmt.train.judging import Judge, shown
 from nmt.train.log import Log
+from nmt.train.model_selection import Judge, shown
 from nmt.train.progress import Progress
-from nmt.train.reader import Reader
 from nmt.train.update import Updated, learning_rate
 
 # Seconds without a word after which an update is reported out of turn.

@@ -4,17 +4,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nmt import checkpoint
-from nmt.checkpoint import Meta, Weights
 from nmt.errors import FormatError, ModelError
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.checkpoint import Meta, Weights
+from nmt.run.choice import check_fits
+from nmt.run.folder import RunDir
 from nmt.text.side import Side
+from nmt.train.checkpoints import Keeper
 from nmt.train.distributed import World
-from nmt.train.judging import is_better
-from nmt.train.keeping import Keeper
+from nmt.train.model_selection import is_better
 from nmt.train.progress import Progress
 from nmt.train.update import Updater
-from nmt.translate.load import check_fits
 
 
 def resume(

@@ -18,16 +18,17 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config.schema import TrainConfig
-from nmt.corpus.batching import Batch
 from nmt.errors import ModelError
-from nmt.model.device import Precision, dtype_of, if_it_fits, within_memory
+from nmt.machine.device import Precision, dtype_of
+from nmt.machine.oom import none_on_oom, within_memory
+from nmt.model.batch import Batch
+from nmt.model.mixed_precision import WorkingCopy
 from nmt.model.transformer import Transformer
-from nmt.model.working_copy import WorkingCopy
+from nmt.train.data.micro_batches import Splitter
+from nmt.train.data.word_dropout import drop_words
 from nmt.train.distributed import World
 from nmt.train.loss import computed_logits, cross_entropy
 from nmt.train.optimizers import make_optimizers, steps_are_fused
-from nmt.train.splitting import Splitter
-from nmt.train.word_dropout import drop_words
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ class Updater:
     ) -> Tensor | None:
         """This rank's share of the loss, or None; without torch's compiler once that has failed."""
         try:
-            return if_it_fits(partial(self._backward, update, batches, total_tokens))
+            return none_on_oom(partial(self._backward, update, batches, total_tokens))
         except RuntimeError as error:
             if not self._compiles:
                 raise

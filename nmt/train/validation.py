@@ -9,20 +9,22 @@ import numpy as np
 import torch
 
 from nmt.config.schema import Config
-from nmt.corpus.batching import Batch, fitting, load_batch, plan_epoch
-from nmt.corpus.lines import read_lines
-from nmt.corpus.store import ParallelCorpus
+from nmt.corpus.encoding.store import ParallelCorpus
+from nmt.corpus.reading.lines import read_lines
+from nmt.engines.decoder import Decoder
 from nmt.errors import Say, print_nothing
 from nmt.evaluate.metrics import values
 from nmt.files import write_text
-from nmt.model.device import Precision, dtype_of, if_it_fits, within_memory
+from nmt.machine.device import Precision, dtype_of
+from nmt.machine.oom import none_on_oom, within_memory
+from nmt.model.batch import Batch
+from nmt.model.mixed_precision import WorkingCopy
 from nmt.model.transformer import Transformer
-from nmt.model.working_copy import WorkingCopy
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 from nmt.text.side import Side
+from nmt.train.data.batching import fitting, load_batch, plan_epoch
+from nmt.train.data.micro_batches import Splitter
 from nmt.train.loss import cross_entropy, logits_of
-from nmt.train.splitting import Splitter
-from nmt.translate.decoder import Decoder
 from nmt.translate.translator import Translator
 
 EXAMPLES = 3
@@ -111,7 +113,7 @@ class Validator:
 
     def _loss_within_memory(self, model: Transformer, batch: Batch) -> float:
         """The loss of a batch, from now on in smaller parts if it does not fit in memory."""
-        while (loss := if_it_fits(partial(self._loss_in_parts, model, batch))) is None:
+        while (loss := none_on_oom(partial(self._loss_in_parts, model, batch))) is None:
             if self.splitter.capacity is None:
                 effect = "larger ones are measured in parts"
                 self.warn(f"a batch of dev did not fit in memory; {effect}")

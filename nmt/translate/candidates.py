@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from functools import reduce
 
+from nmt.search.hypotheses import NBest
+from nmt.spans.masking import Masked, beside
 from nmt.text.side import Side
-from nmt.text.spans import Masked, beside
-from nmt.translate.engine import NBest
 from nmt.translate.translation import Candidate
 
 

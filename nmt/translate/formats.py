@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nmt.translate.translation import Translation
 
 if TYPE_CHECKING:
-    from nmt.translate.alignment import Alignment
+    from nmt.scoring.alignment import Alignment
 
 
 def as_text(_number: int, translation: Translation) -> str:

@@ -11,21 +11,17 @@ from itertools import islice
 from pathlib import Path
 
 from nmt.checks.faults import Fault, faults, mangled, repetition
+from nmt.chinese.typography import repair
 from nmt.config.schema import AugmentConfig, SearchConfig
+from nmt.engines.base import Engine
+from nmt.run.sides import numbers_masked
+from nmt.search.hypotheses import NBest
+from nmt.spans.masking import Masked
 from nmt.text.normalize import normalize
 from nmt.text.side import Side, keeps_chinese, needs_translation
-from nmt.text.spans import Masked
-from nmt.text.typography import repair
-from nmt.translate.around_spans import texts_between, with_spans
+from nmt.translate.attempts import Attempt, attempts, mask_nothing, showing_figures
+from nmt.translate.between_spans import texts_between, with_spans
 from nmt.translate.candidates import agreed, candidates_of
-from nmt.translate.engine import Engine, NBest
-from nmt.translate.retries import (
-    Attempt,
-    attempts,
-    mask_nothing,
-    numbers_masked,
-    showing_figures,
-)
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate, Translation
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from nmt.exchange.ctranslate2 import convert
+from nmt.exchange.exporters.ctranslate2 import convert
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import SPECIALS
 

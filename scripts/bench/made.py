@@ -8,9 +8,9 @@ from random import Random
 
 from nmt.config.load import load_config
 from nmt.config.schema import Config
-from nmt.corpus.encode import build_vocabularies
-from nmt.corpus.prepare import prepare
-from nmt.run_dir import RunDir, Split
+from nmt.corpus.cleaning.prepare import prepare
+from nmt.corpus.encoding.encode import build_vocabularies
+from nmt.run.folder import RunDir, Split
 
 TOY = Path(__file__).resolve().parents[2] / "data" / "toy"
 

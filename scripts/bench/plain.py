@@ -6,10 +6,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nmt.checkpoint import Weights
 from nmt.config.schema import Config
-from nmt.corpus.batching import Batch
+from nmt.model.batch import Batch
 from nmt.model.transformer import sinusoids
+from nmt.run.checkpoint import Weights
 from nmt.text.vocab import PAD
 
 _KINDS = ("weight", "bias")

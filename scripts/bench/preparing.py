@@ -13,9 +13,9 @@ import numpy as np
 
 from bench.made import text_file, write_sentences
 from bench.results import Figure, Settings, in_own_process, run_measured
-from nmt.corpus.batching import plan_epoch
-from nmt.corpus.lines import read_lines
-from nmt.corpus.store import Block, ParallelCorpus, write_store
+from nmt.corpus.encoding.store import Block, ParallelCorpus, write_store
+from nmt.corpus.reading.lines import read_lines
+from nmt.train.data.batching import plan_epoch
 
 _STAGES = ("prepare", "build-vocab")
 

@@ -11,25 +11,25 @@ from typing import NamedTuple
 import torch
 
 from bench.plain import PlainLoop, as_weights
-from nmt import checkpoint
 from nmt.config.schema import Config
-from nmt.corpus.batching import Position
-from nmt.corpus.lines import read_lines
+from nmt.corpus.reading.lines import read_lines
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
+from nmt.engines.base import TrainedRun
+from nmt.engines.decoder import Decoder
 from nmt.errors import ConfigError, UserError
 from nmt.evaluate.metrics import values
 from nmt.files import append_text
-from nmt.model.device import resolve_precision
+from nmt.machine.device import resolve_precision
 from nmt.model.transformer import Transformer
-from nmt.run_dir import SIDES, RunDir
-from nmt.text.side import load_side
+from nmt.run import checkpoint
+from nmt.run.folder import SIDES, RunDir
+from nmt.run.sides import load_side
+from nmt.train.data.batching import Position
+from nmt.train.data.loader import Reader
 from nmt.train.distributed import World
-from nmt.train.reader import Reader
-from nmt.train.trainer import Trainer
+from nmt.train.loop import Trainer
 from nmt.train.update import learning_rate
-from nmt.translate.decoder import Decoder
-from nmt.translate.engine import TrainedRun
-from nmt.translate.load import load_translator
+from nmt.translate.opening import load_translator
 from nmt.translate.translator import Translator
 
 ALONE = World(0, 1, torch.device("cpu"))

@@ -25,14 +25,15 @@ from bench.results import (
     synchronize,
 )
 from nmt.config.schema import Config
-from nmt.corpus.batching import Position, batches_from, load_batch, rounded
-from nmt.corpus.store import ParallelCorpus
-from nmt.model.device import Precision, resolve_precision
-from nmt.model.initialise import initialise
+from nmt.corpus.encoding.store import ParallelCorpus
+from nmt.machine.device import Precision, resolve_precision
+from nmt.model.batch import rounded
 from nmt.model.transformer import Transformer
-from nmt.run_dir import SIDES, RunDir
-from nmt.text.side import load_side
+from nmt.run.folder import SIDES, RunDir
+from nmt.run.sides import load_side
+from nmt.train.data.batching import Position, batches_from, load_batch
 from nmt.train.distributed import World
+from nmt.train.start.initialise import initialise
 from nmt.train.update import Updater
 
 Indices = npt.NDArray[np.int64]

@@ -25,19 +25,20 @@ from bench.results import (
     ratio,
 )
 from bench.training import SIZES, TINY
-from nmt.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.config.load import load_config
 from nmt.config.schema import Config
-from nmt.corpus.lines import read_lines
+from nmt.corpus.reading.lines import read_lines
+from nmt.engines.choose import Computing
+from nmt.engines.decoder import Decoder
 from nmt.errors import ConfigError, print_nothing
-from nmt.exchange.engines import Computing, open_translator
 from nmt.files import write_text
-from nmt.model.device import resolve_precision
-from nmt.model.initialise import initialise
+from nmt.machine.device import resolve_precision
 from nmt.model.transformer import Transformer
-from nmt.run_dir import SIDES, RunDir
-from nmt.text.side import load_side
-from nmt.translate.decoder import Decoder
+from nmt.run.checkpoint import Meta, mark_best, parameters_of, save, step_name
+from nmt.run.folder import SIDES, RunDir
+from nmt.run.sides import load_side
+from nmt.train.start.initialise import initialise
+from nmt.translate.opening import open_translator
 from nmt.translate.translator import Translator
 
 _RANDOM_LIMIT = 10  # tokens out: random weights would go on for ever

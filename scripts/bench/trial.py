@@ -8,13 +8,13 @@ from torch import Tensor
 
 from bench.race import ALONE, prepared
 from nmt.config.schema import Config
-from nmt.corpus.batching import Position
-from nmt.model.device import resolve_precision
-from nmt.run_dir import SIDES
-from nmt.text.side import load_side
-from nmt.train.reader import Group, Reader
-from nmt.train.starting import load_start
-from nmt.train.trainer import new_model
+from nmt.machine.device import resolve_precision
+from nmt.run.folder import SIDES
+from nmt.run.sides import load_side
+from nmt.train.data.batching import Position
+from nmt.train.data.loader import Group, Reader
+from nmt.train.loop import new_model
+from nmt.train.start.warm_start import load_start
 from nmt.train.update import Updater
 from nmt.train.validation import Validator
 

@@ -15,10 +15,10 @@ import torch
 import yaml
 from torch import Tensor
 
-from nmt.checkpoint import refuse_misfits
-from nmt.exchange.importing import read_model
-from nmt.exchange.licence import stated_licence
+from nmt.exchange.importers.importing import read_model
+from nmt.exchange.importers.licence import stated_licence
 from nmt.model.transformer import Transformer
+from nmt.run.checkpoint import refuse_misfits
 
 _LINES = ["one two .", "a b c", "I like tea, and you?", "我喜欢喝茶，你呢？", "三 二 , 一 。"] * 12
 _WIDTH, _INNER, _LAYERS = 8, 12, 1

@@ -12,21 +12,21 @@ import numpy as np
 import torch
 
 from fuzzing import foreign
-from nmt import checkpoint
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
-from nmt.corpus.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
-from nmt.corpus.prepare import is_current
-from nmt.corpus.store import Block, ParallelCorpus, write_store
+from nmt.corpus.cleaning.prepare import is_current
+from nmt.corpus.encoding.store import Block, ParallelCorpus, write_store
+from nmt.corpus.reading.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.files import checksum, read_json
-from nmt.model.vectors import read_vectors
-from nmt.run_dir import META, TRAINING, WEIGHTS, RunDir
+from nmt.jobs.resumable import load_done
+from nmt.run import checkpoint
+from nmt.run.folder import META, TRAINING, WEIGHTS, RunDir
 from nmt.text.normalize import normalize
 from nmt.text.pieces import train_sentencepiece
 from nmt.text.tokenizers import load_tokenizer
 from nmt.text.vocab import Vocab, build_vocab
 from nmt.train.log import _drop_records_after
-from nmt.translate.resumable import load_done
+from nmt.train.start.vectors import read_vectors
 
 _SENTENCES = [
     "one two .",

@@ -16,7 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nmt.checks.faults import KINDS, Fault, faults
-from nmt.corpus.lines import read_lines
+from nmt.corpus.reading.lines import read_lines
 
 FAITHFUL = [
     ("It&#39;s fine.", "这&#39;很好。"),

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from nmt import checkpoint
 from nmt.cli import app
 from nmt.commands.translate_files import Job, model_of
 from nmt.config.load import load_config
 from nmt.config.schema import Config
-from nmt.exchange.engines import Computing
-from nmt.run_dir import RunDir
+from nmt.engines.choose import Computing
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 from nmt.translate.formats import written
-from nmt.translate.load import load_translator
+from nmt.translate.opening import load_translator
 
 LINES = ["one two.", "three four five.", "", "nine seven one."]
 

@@ -12,9 +12,9 @@ from real_data import FOLDER as REAL
 from real_data import needs_real_data
 from typer.testing import CliRunner, Result
 
-from nmt import checkpoint
 from nmt.cli import app
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 
 
 def invoke(*arguments: object) -> Result:

@@ -10,9 +10,9 @@ from typer.testing import CliRunner, Result
 from nmt.cli import app
 from nmt.commands.translate_files import Job, model_of
 from nmt.config.schema import Config, SearchConfig
-from nmt.exchange.engines import Computing
-from nmt.model.device import resolve_precision
-from nmt.run_dir import RunDir
+from nmt.engines.choose import Computing
+from nmt.machine.device import resolve_precision
+from nmt.run.folder import RunDir
 
 LINES = ["one two.", "three four five.", "", "nine seven one."]
 KNOWN = {"one two.": "九九。", "three four five.": "八八八。", "nine seven one.": "一一一。"}

@@ -9,7 +9,7 @@ from conftest import run_nmt
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 PAIRS = [("one two three.", "一，二，三。"), ("nine.", "八。"), ("four four.", "四，四。")]
 

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from conftest import counting_pairs, tiny_config, train
 
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "scoring.md"

@@ -11,7 +11,7 @@ from test_cli import invoke
 from typer.main import get_command
 
 from nmt.cli import app
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 # Arguments without which a command reads no option.
 ARGUMENTS = {"export": ["ct2", "x"], "import": ["x", "y"]}

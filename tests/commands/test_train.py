@@ -12,7 +12,7 @@ from loaded import Loaded
 from typer.testing import CliRunner
 
 from nmt.cli import app
-from nmt.commands.streams import LastingStream
+from nmt.commands.shell.streams import LastingStream
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from conftest import TINY, run_nmt
 
-from nmt.commands.trained_run import find_run
+from nmt.commands.shell.trained_run import find_run
 from nmt.errors import ConfigError, ModelError
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 
 def test_the_last_trained_run_is_found_and_then_the_environment_and_then_the_option(

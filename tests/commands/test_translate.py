@@ -17,10 +17,10 @@ from loaded import CLOSED, Loaded
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
-from nmt.commands.streams import input_lines, lines_ahead
+from nmt.commands.shell.streams import input_lines, lines_ahead
 from nmt.config.load import load_config
-from nmt.run_dir import RunDir
-from nmt.translate.load import load_translator
+from nmt.run.folder import RunDir
+from nmt.translate.opening import load_translator
 
 SENTENCES = ["one two.", "", "three four five.", "  ", "nine.", "seven one."]
 

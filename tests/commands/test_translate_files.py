@@ -11,15 +11,15 @@ from conftest import counting_pairs, run_nmt
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
-from nmt.cluster.output_folder import File
 from nmt.commands import translate_files
 from nmt.commands.translate_files import Job, Progress, model_of
 from nmt.config.load import load_config
 from nmt.config.schema import Config
+from nmt.engines.choose import Computing
 from nmt.errors import DataError
-from nmt.exchange.engines import Computing
-from nmt.run_dir import RunDir
-from nmt.translate.load import load_translator
+from nmt.jobs.output_folder import File
+from nmt.run.folder import RunDir
+from nmt.translate.opening import load_translator
 
 
 def invoke(*arguments: object) -> Result:
@@ -144,7 +144,7 @@ def test_without_ray_the_command_says_how_to_get_it(trained: RunDir, tmp_path: P
 
 def test_nothing_but_the_option_loads_ray() -> None:
     code = (
-        "import sys; from nmt.cli import app; from nmt.cluster import ray_session, ray_chunks, "
+        "import sys; from nmt.cli import app; from nmt.jobs import ray_session, ray_chunks, "
         "ray_translators, translating; sys.exit('ray' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

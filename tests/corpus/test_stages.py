@@ -8,18 +8,18 @@ import pytest
 import torch
 from conftest import ready, tiny_config, train, write_corpus
 
-from nmt import checkpoint
-from nmt.commands.trained_run import remember
+from nmt.commands.shell.trained_run import remember
 from nmt.config.load import load_config
 from nmt.corpus import stages
-from nmt.corpus.contamination import keys_of
+from nmt.corpus.identity.contamination import keys_of
 from nmt.errors import ConfigError, DataError, UserError
 from nmt.files import locked
-from nmt.ownership import read_latest
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
+from nmt.run.ownership import read_latest
 from nmt.train.distributed import World
-from nmt.train.trainer import Trainer
-from nmt.translate.load import load_translator
+from nmt.train.loop import Trainer
+from nmt.translate.opening import load_translator
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_prepare_says_in_one_line_which_public_test_sets_stand_in_train(
     data, folder = world
     public = (data / "train.zh").read_text("utf-8").splitlines()
     longest = max(public, key=len)
-    monkeypatch.setattr("nmt.corpus.contamination.FOLDER", tmp_path)
+    monkeypatch.setattr("nmt.corpus.identity.contamination.FOLDER", tmp_path)
     np.save(tmp_path / "wmt24.npy", keys_of([longest * 3, longest]))
     with (data / "train.en").open("a") as en, (data / "train.zh").open("a") as zh:
         en.write("nine nine nine nine.\n")

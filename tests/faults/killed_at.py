@@ -17,7 +17,7 @@ from conftest import tiny_config, train
 from trainings import outcome
 
 from nmt.files import locked
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 SETTINGS = [
     *(

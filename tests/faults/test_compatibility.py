@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nmt import checkpoint
 from nmt.cli import app
 from nmt.config.load import load_config
-from nmt.run_dir import RunDir
-from nmt.translate.load import load_translator
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
+from nmt.translate.opening import load_translator
 
 KEPT = sorted(
     path

@@ -20,7 +20,7 @@ from loaded import CLOSED, Loaded
 from nmt.config.load import dump
 from nmt.errors import UserError
 from nmt.evaluate.history import append_history
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 # Other tests run at the same time: more threads would only wait for each other.
 BARE = {"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}

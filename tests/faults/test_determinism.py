@@ -13,12 +13,13 @@ import pytest
 import torch
 from conftest import tiny_config, train, write_corpus
 
-from nmt import __version__, checkpoint
+from nmt import __version__
 from nmt.config.load import load_config
-from nmt.corpus import workers
-from nmt.run_dir import RunDir
-from nmt.train.provenance import _commit, provenance
-from nmt.translate.load import load_translator
+from nmt.machine import workers
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
+from nmt.run.provenance import _commit, provenance
+from nmt.translate.opening import load_translator
 
 ROOT = Path(__file__).resolve().parents[2]
 # written.json has the hash of config.yaml

@@ -25,20 +25,20 @@ import torch
 from conftest import run_nmt
 from typer.testing import CliRunner
 
-from nmt import checkpoint
 from nmt.cli import app
-from nmt.commands.trained_run import find_run, refuse_history_elsewhere
+from nmt.commands.shell.trained_run import find_run, refuse_history_elsewhere
 from nmt.config.load import load_config
-from nmt.corpus.lines import read_lines
-from nmt.corpus.store import Block, ParallelCorpus, write_store
-from nmt.corpus.workers import map_chunks
+from nmt.corpus.encoding.store import Block, ParallelCorpus, write_store
+from nmt.corpus.reading.lines import read_lines
 from nmt.errors import ConfigError, DataError, ModelError, UserError
 from nmt.files import locked, read_json
-from nmt.run_dir import RunDir
+from nmt.machine.workers import map_chunks
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 from nmt.text.normalize import normalize
 from nmt.text.tokenizers import Jieba
 from nmt.text.vocab import Vocab
-from nmt.translate.load import load_translator
+from nmt.translate.opening import load_translator
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 

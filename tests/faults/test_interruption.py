@@ -18,11 +18,11 @@ from conftest import dev_losses, tiny_config, train, write_corpus
 from loaded import Loaded, Script
 from trainings import outcome, settings, the_rest, training, wait_for
 
-from nmt import checkpoint
-from nmt.corpus.batching import Batch
 from nmt.errors import UserError
 from nmt.files import locked
-from nmt.run_dir import RunDir
+from nmt.model.batch import Batch
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 from nmt.train.update import Started, Updater
 
 HERE = Path(__file__).parent

@@ -20,10 +20,10 @@ from conftest import tiny_config, train
 from loaded import Loaded
 from trainings import ENVIRONMENT, outcome, settings, the_rest, training, wait_for
 
-from nmt import checkpoint
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 from nmt.train.distributed import World
-from nmt.train.trainer import Trainer
+from nmt.train.loop import Trainer
 
 pytestmark = pytest.mark.skipif(
     not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed"

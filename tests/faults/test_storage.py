@@ -16,13 +16,13 @@ from conftest import dev_losses, tiny_config, train
 from trainings import outcome, settings
 from typer.testing import CliRunner, Result
 
-from nmt import checkpoint
 from nmt.cli import app
 from nmt.config.load import load_config
 from nmt.errors import ModelError, UserError
 from nmt.files import append_text
-from nmt.run_dir import META, RunDir
-from nmt.translate.load import load_translator
+from nmt.run import checkpoint
+from nmt.run.folder import META, RunDir
+from nmt.translate.opening import load_translator
 
 SHORT = ("train.updates=10",)
 

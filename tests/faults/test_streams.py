@@ -20,11 +20,11 @@ from conftest import run_nmt
 from loaded import Loaded, nmt
 
 from nmt.config.load import load_config
-from nmt.corpus.lines import decode_lines
+from nmt.corpus.reading.lines import decode_lines
 from nmt.errors import ConfigError, DataError, ModelError, UserError
-from nmt.run_dir import RunDir
-from nmt.translate.load import load_translator
-from nmt.translate.resumable import resumable_output
+from nmt.jobs.resumable import resumable_output
+from nmt.run.folder import RunDir
+from nmt.translate.opening import load_translator
 from nmt.translate.windows import windows
 
 LOAD = Path(__file__).parents[2] / "scripts" / "load.py"

@@ -13,17 +13,18 @@ from conftest import ready, tiny_config, train
 from trainings import settings
 from typer.testing import CliRunner, Result
 
-from nmt import checkpoint
 from nmt.cli import app
 from nmt.config.schema import Config
-from nmt.corpus.batching import Batch, Position, collate
 from nmt.errors import UserError
+from nmt.model.batch import Batch, collate
 from nmt.model.transformer import Transformer
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 from nmt.train import health
+from nmt.train.data.batching import Position
 from nmt.train.distributed import World
+from nmt.train.loop import Trainer
 from nmt.train.loss import computed_logits
-from nmt.train.trainer import Trainer
 
 CPU = World(0, 1, torch.device("cpu"))
 

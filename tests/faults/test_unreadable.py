@@ -12,7 +12,7 @@ from test_cli import invoke
 from typer.testing import Result
 from without_rights import bound_by_modes
 
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 DATA, CONFIG, MODEL = 3, 2, 5
 

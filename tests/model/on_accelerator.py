@@ -18,19 +18,15 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from nmt.config.schema import ModelConfig, TrainConfig
-from nmt.corpus.batching import Batch
-from nmt.model.device import Precision, dtype_of
+from nmt.machine.device import Precision, dtype_of
+from nmt.model.batch import Batch
 from nmt.model.kernels.attention import bias_of
+from nmt.model.mixed_precision import WorkingCopy
+from nmt.model.predictor import ModelPredictor
 from nmt.model.transformer import Transformer
-from nmt.model.working_copy import WorkingCopy
+from nmt.search.stepper import EnsemblePredictor, PendingPlaceholders, RestrictedStepper
 from nmt.train.distributed import World
 from nmt.train.update import Updater
-from nmt.translate.stepper import (
-    EnsemblePredictor,
-    ModelPredictor,
-    PendingPlaceholders,
-    RestrictedStepper,
-)
 
 # torch's own copying asks fake tensors where their memory is.
 pytestmark = pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")

@@ -12,15 +12,15 @@ from torch_twin import build, random_batch, twin_logits
 
 from nmt.config.load import load_config
 from nmt.config.schema import Config
-from nmt.corpus.batching import collate
-from nmt.model.initialise import initialise
+from nmt.model.batch import collate
 from nmt.model.transformer import Transformer
-from nmt.model.vectors import put_vectors
+from nmt.search.search import sample
 from nmt.text.vocab import Vocab
 from nmt.train.loss import cross_entropy, logits_of
 from nmt.train.optimizers import make_optimizers
+from nmt.train.start.initialise import initialise
+from nmt.train.start.vectors import put_vectors
 from nmt.train.update import learning_rate
-from nmt.translate.search import sample
 
 PAPER = Path(__file__).parents[2] / "configs" / "vaswani2017.yaml"
 BIG = [

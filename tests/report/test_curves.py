@@ -6,7 +6,7 @@ import pytest
 from conftest import tiny_config, train
 from made_run import made_run
 
-from nmt.report.curves import read_course, resumptions
+from nmt.report.run.curves import read_course, resumptions
 
 
 def test_curves_are_the_records_of_the_training(tmp_path: Path) -> None:

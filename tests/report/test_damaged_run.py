@@ -10,7 +10,7 @@ from made_run import made_run
 from test_cli import invoke
 from typer.testing import Result
 
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 
 LAST = "checkpoints/step-00000600"
 Damage = Callable[[Path], object]

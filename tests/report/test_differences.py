@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.report.differences import Piece, matching_blocks, pieces
+from nmt.report.systems.differences import Piece, matching_blocks, pieces
 
 TEXT = st.text("天地人和 ab", max_size=30)
 

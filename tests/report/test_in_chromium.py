@@ -13,7 +13,7 @@ from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
 from test_cli import invoke
 from test_page import write
 
-from nmt.report import rows
+from nmt.report.page import rows
 
 pytestmark = [
     pytest.mark.slow,

@@ -13,18 +13,18 @@ from conftest import TINY, dev_losses, ready, tiny_config, train
 from safetensors.torch import load_file
 from test_cli import invoke
 
-from nmt import checkpoint
-from nmt.checkpoint import Meta
 from nmt.config.load import load_config
 from nmt.config.schema import Config
-from nmt.config.starting import load_training_config
-from nmt.corpus.lines import read_lines
-from nmt.corpus.prepare import is_current
+from nmt.corpus.cleaning.prepare import is_current
+from nmt.corpus.reading.lines import read_lines
 from nmt.corpus.stages import claim
 from nmt.errors import ModelError
 from nmt.files import append_text
-from nmt.report.origins import conditions, licence_address
-from nmt.run_dir import META, RunDir
+from nmt.report.run.origins import conditions, licence_address
+from nmt.run import checkpoint
+from nmt.run.checkpoint import Meta
+from nmt.run.folder import META, RunDir
+from nmt.run.start_from import load_training_config
 
 CORPUS = (
     "{{name: number words, src: {0}/train.en, tgt: {0}/train.zh, weight: 2, "

@@ -15,11 +15,11 @@ from made_run import made_run
 from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
 from test_cli import invoke
 
-from nmt.report import rows
-from nmt.report.html_text import html_of, visible
-from nmt.report.plots import Series, lines
-from nmt.report.rows import Names, make_rows, script_json
-from nmt.report.sentences import Output, Sentence
+from nmt.report.page import rows
+from nmt.report.page.html_text import html_of, visible
+from nmt.report.page.plots import Series, lines
+from nmt.report.page.rows import Names, make_rows, script_json
+from nmt.report.systems.sentences import Output, Sentence
 
 
 class Elements(HTMLParser):

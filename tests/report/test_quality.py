@@ -7,14 +7,14 @@ from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
 from nmt.evaluate.fault_rates import fault_rates
 from nmt.evaluate.measurement import Measurement, measure, score
 from nmt.evaluate.segment_scores import SegmentScores, measure_segments
-from nmt.report import lines
-from nmt.report.buckets import by_frequency, by_length, by_ratio
-from nmt.report.lines import Seen, TestSet, look
-from nmt.report.ngrams import Gram, advantages
-from nmt.report.page import leaders
-from nmt.report.quality import quality_of
-from nmt.report.sentences import sentences_of
-from nmt.report.words import WordCounts
+from nmt.report.page.page import leaders
+from nmt.report.systems import lines
+from nmt.report.systems.buckets import by_frequency, by_length, by_ratio
+from nmt.report.systems.lines import Seen, TestSet, look
+from nmt.report.systems.ngrams import Gram, advantages
+from nmt.report.systems.quality import quality_of
+from nmt.report.systems.sentences import sentences_of
+from nmt.report.systems.words import WordCounts
 
 BOTH = TestSet(SOURCES, [REFERENCES], {"ours": HYPOTHESES, "half": WORSE})
 

@@ -7,7 +7,7 @@ from side_of_pieces import side_of_pieces
 
 from nmt.config.load import load_config
 from nmt.errors import ConfigError
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 from nmt.text.case import KnownCase, as_written, case_for
 from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
 from nmt.text.side import Side

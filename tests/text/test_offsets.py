@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nmt.spans.masking import mask
 from nmt.text.case import as_written, case_for
 from nmt.text.normalize import normalize
 from nmt.text.offsets import Range, places
 from nmt.text.pieces import SentencePiece, train_sentencepiece, with_words
+from nmt.text.placeholders import PLACEHOLDERS
 from nmt.text.side import Side
-from nmt.text.spans import PLACEHOLDERS, mask
 from nmt.text.tokenizers import TOKENIZERS, Tokenizer
 from nmt.text.vocab import Vocab
 

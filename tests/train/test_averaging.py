@@ -8,7 +8,7 @@ from conftest import dev_losses, tiny_config, train
 from in_process import weights_at
 from safetensors.torch import load_file
 
-from nmt import checkpoint
+from nmt.run import checkpoint
 
 
 @pytest.mark.parametrize(("loss", "best"), [(1.0, "average-00000020"), (9.0, "step-00000020")])

@@ -17,9 +17,9 @@ from loaded import Loaded, Script, nmt
 from safetensors.torch import load_file
 from torch import distributed, nn
 
-from nmt import checkpoint
 from nmt.errors import ConfigError
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 from nmt.train.distributed import World, world
 
 LOSS_TOLERANCE = 1e-5  # sums in another order

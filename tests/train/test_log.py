@@ -7,9 +7,9 @@ import pytest
 from conftest import tiny_config, train
 from in_process import stop_at
 
-from nmt import checkpoint
 from nmt.errors import Interrupted
-from nmt.run_dir import RunDir
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 
 
 def test_metrics_of_updates_that_were_lost_are_written_once_only(

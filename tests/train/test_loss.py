@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from nmt.config.schema import ModelConfig
-from nmt.corpus.batching import Batch, collate
-from nmt.model.initialise import initialise
+from nmt.model.batch import Batch, collate
+from nmt.model.mixed_precision import WorkingCopy
 from nmt.model.transformer import Transformer
-from nmt.model.working_copy import WorkingCopy
 from nmt.text.vocab import PAD
 from nmt.train.loss import cross_entropy, logits_of
+from nmt.train.start.initialise import initialise
 
 
 def some_logits(
@@ -60,7 +60,7 @@ def test_loss_and_gradient_are_torchs_in_blocks_of_any_size(
     before = logits.clone()
     expected_loss, expected_gradient = reference(logits, targets, smoothing)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nmt.model.device._LOGITS_OF_CPU", at_once)
+        patch.setattr("nmt.machine.device._LOGITS_OF_CPU", at_once)
         loss, gradient = measured(logits, targets, smoothing, scale)
     torch.testing.assert_close(loss, expected_loss, rtol=1e-10, atol=1e-12)
     torch.testing.assert_close(gradient, scale * expected_gradient, rtol=1e-10, atol=1e-10)
@@ -77,7 +77,7 @@ def test_blocks_meet_without_gap_or_overlap(
     """7 rows of 5 logits: one a block, several with a ragged last one, all at once."""
     logits, targets = some_logits(7, 5)
     expected_loss, expected_gradient = reference(logits, targets, smoothing)
-    monkeypatch.setattr("nmt.model.device._LOGITS_OF_CPU", at_once)
+    monkeypatch.setattr("nmt.machine.device._LOGITS_OF_CPU", at_once)
     loss, gradient = measured(logits, targets, smoothing)
     torch.testing.assert_close(loss, expected_loss, rtol=1e-12, atol=0)
     torch.testing.assert_close(gradient, expected_gradient, rtol=1e-12, atol=1e-14)

@@ -6,9 +6,9 @@ import torch
 from torch import nn
 
 from nmt.config.schema import ModelConfig, TrainConfig
-from nmt.model.initialise import initialise
 from nmt.model.transformer import Linear, Transformer
 from nmt.train.optimizers import Muon, make_optimizers, orthogonal
+from nmt.train.start.initialise import initialise
 
 
 def config(**settings: object) -> TrainConfig:

@@ -8,7 +8,7 @@ from conftest import tiny_config
 from in_process import CPU
 
 from nmt.config.schema import Config, TrainConfig
-from nmt.run_dir import RunDir
+from nmt.run.folder import RunDir
 from nmt.train import reporting
 from nmt.train.log import Log
 from nmt.train.progress import Progress

@@ -9,13 +9,13 @@ from damage import rewrite_meta, spoil
 from in_process import CPU, stop_at
 from typer.testing import CliRunner
 
-from nmt import checkpoint
 from nmt.cli import app
-from nmt.corpus.encode import build_vocabularies
+from nmt.corpus.encoding.encode import build_vocabularies
 from nmt.errors import FormatError, ModelError
-from nmt.ownership import read_latest
-from nmt.run_dir import RunDir
-from nmt.train.trainer import Trainer
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
+from nmt.run.ownership import read_latest
+from nmt.train.loop import Trainer
 
 
 @pytest.mark.parametrize("damage", ["truncate", "flip", "remove", "pickle"])

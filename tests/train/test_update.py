@@ -8,12 +8,12 @@ from in_process import CPU
 from torch import nn
 
 from nmt.config.schema import ModelConfig, TrainConfig
-from nmt.corpus.batching import Batch, collate
-from nmt.model.device import Precision
-from nmt.model.initialise import initialise
+from nmt.machine.device import Precision
+from nmt.model.batch import Batch, collate
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
 from nmt.train.loss import computed_logits
+from nmt.train.start.initialise import initialise
 from nmt.train.update import Updater, learning_rate, seed_update
 
 

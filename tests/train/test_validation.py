@@ -5,11 +5,11 @@ import pytest
 import torch
 from conftest import ready, tiny_config
 
-from nmt.corpus.store import ParallelCorpus
-from nmt.model.initialise import initialise
+from nmt.corpus.encoding.store import ParallelCorpus
 from nmt.model.transformer import Transformer
-from nmt.text.side import load_side
+from nmt.run.sides import load_side
 from nmt.text.vocab import BOS, EOS
+from nmt.train.start.initialise import initialise
 from nmt.train.validation import Validator
 
 

@@ -23,13 +23,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from nmt.config.schema import ModelConfig, SearchConfig
-from nmt.model.initialise import initialise
+from nmt.engines.decoder import Decoder
 from nmt.model.transformer import Transformer
+from nmt.search.hypotheses import NBest
+from nmt.spans.masking import cut, find
 from nmt.text.normalize import normalize
-from nmt.text.spans import PLACEHOLDERS, cut, find
+from nmt.text.placeholders import PLACEHOLDERS
 from nmt.text.vocab import EOS
-from nmt.translate.decoder import Decoder
-from nmt.translate.engine import NBest
+from nmt.train.start.initialise import initialise
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator

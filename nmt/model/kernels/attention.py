@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from nmt.model.device import wide
+from nmt.machine.device import wide
 from nmt.model.kernels.dropout import Dropout
 
 _VECTOR = 16  # float32 values in the largest of vector registers

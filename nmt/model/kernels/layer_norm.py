@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nmt.model.device import wide
+from nmt.machine.device import wide
 
 
 class LayerNorm(nn.LayerNorm):

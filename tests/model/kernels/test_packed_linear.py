@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from nmt.config.schema import ModelConfig
-from nmt.model.initialise import initialise
 from nmt.model.kernels.packed_linear import pack
 from nmt.model.transformer import Transformer
+from nmt.train.start.initialise import initialise
 
 supported = pytest.mark.skipif(
     not torch.ops.mkldnn._is_mkldnn_bf16_supported(),

@@ -1,0 +1,168 @@
+"""Which trained run a command means.
+
+Corpora are not known here, so that translating starts without them.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt.commands.shell.streams import warn
+from nmt.errors import ConfigError, ModelError, UserError
+from nmt.files import readable_or, refuse_special_files
+from nmt.run.folder import EXPORT, LATEST, RunDir
+from nmt.run.ownership import read_latest, write_latest
+
+if TYPE_CHECKING:
+    from nmt.config.schema import Config, SearchConfig
+    from nmt.engines.choose import Computing, EngineName
+
+# The settings that only one method of search looks at.
+_ONLY_FOR = {
+    "search.beam_size": "beam",
+    "search.temperature": "sample",
+    "search.top_k": "sample",
+    "search.seed": "sample",
+}
+
+
+def remember(run: RunDir) -> None:
+    """Make this the run that `nmt translate` takes when none is named, once it has a best checkpoint."""
+    from nmt.run.checkpoint import best
+
+    if best(run) is None:
+        return
+    try:
+        write_latest(run)
+    except UserError as error:
+        warn(f"{error}; name this run with --model {run.path}")
+    except OSError as error:
+        warn(f"{LATEST}: {error.strerror}; name this run with --model {run.path}")
+
+
+def find_run(
+    model: Path | None, config: Path | None, overrides: list[str]
+) -> "tuple[Config, RunDir]":
+    """The trained run that is meant: `model`, else the config's, else $NMT_MODEL, else the last one trained here.
+
+    If none is named and none was trained here, it is the one that comes with nmt.
+
+    A run may be named by one of its checkpoints, which is then the one that is meant. Its own configuration holds,
+    except that the `search` and `evaluate` sections of `config`, and overrides of those, come first. Raises
+    ModelError if there is no such run or checkpoint, ConfigError for an override of anything else.
+    """
+    from nmt.config.load import load_config
+
+    _refuse_idle_run_dir(overrides, config)
+    asked = None if config is None else load_config(config, overrides)
+    run = _locate(model, asked)
+    train = "nmt train" if config is None else f"nmt train --config {config}"
+    own = [override for override in overrides if not override.startswith("run_dir=")]
+    settings = _settings_of(run, own, f"run {train}, or name a run with --model")
+    if asked is not None:
+        update = {"search": asked.search, "evaluate": asked.evaluate}
+        settings = settings.model_copy(update=update)
+    _refuse_idle_overrides(overrides, settings.search)
+    return settings, run
+
+
+def computing_of(
+    engine: "EngineName", device: str, precision: str, ensemble: list[Path] | None
+) -> "Computing":
+    """What computes, with the trained runs that --ensemble names; raises as `find_run`."""
+    from nmt.engines.choose import Computing
+
+    runs = [RunDir.at(model) for model in ensemble or []]
+    others = [(_settings_of(run, [], "name another with --ensemble"), run) for run in runs]
+    return Computing(engine, device, precision, tuple(others))
+
+
+def _settings_of(run: RunDir, overrides: list[str], fix: str) -> "Config":
+    """A run's configuration. `fix` says what to do if there is no such run."""
+    from nmt.config.load import load_config
+
+    with readable_or(ModelError):
+        _refuse_absent(run, fix)
+        refuse_special_files(run.places())
+    settings = load_config(run.config, overrides)
+    # Every run's has this section: the defaults are not its model.
+    if "model" not in settings.model_fields_set:
+        raise ConfigError(f"{run.config}: cut off: has no section 'model'; restore it from a copy")
+    return settings
+
+
+def _refuse_absent(run: RunDir, fix: str) -> None:
+    """Raise ModelError if there is no run, or not the checkpoint that is asked for."""
+    where = f"{run.path}{run.note}"
+    if not run.path.exists():
+        raise ModelError(f"{where}: does not exist; {fix}")
+    if not run.config.is_file():
+        if (run.path / EXPORT).is_file():
+            message = "is for other programs, not a run folder"
+            raise ModelError(f"{where}: {message}; name the run that it was exported from")
+        raise ModelError(f"{where}: not a run folder (no config.yaml); {fix}")
+    if run.checkpoint is not None and not run.checkpoint.is_dir():
+        present = ", ".join(path.name for path in run.steps_and_averages()) or "none"
+        raise ModelError(
+            f"{run.checkpoint}{run.note}: no such checkpoint; {run.checkpoints} has {present}"
+        )
+
+
+def _refuse_idle_run_dir(overrides: list[str], config: Path | None) -> None:
+    for override in overrides:
+        if config is None and override.startswith("run_dir="):
+            fix = "name a trained run with --model DIR"
+            raise ConfigError(f"command line: run_dir= goes with --config; {fix}")
+
+
+def _refuse_idle_overrides(overrides: list[str], search: "SearchConfig") -> None:
+    """Raise ConfigError for a setting that the search would ignore, by its method or for lack of a memory."""
+    for override in overrides:
+        if override.startswith("search.memory_") and search.memory is None:
+            message = f"{override} has no effect without a translation memory"
+            raise ConfigError(f"command line: {message}; add --memory FILE")
+        method = _ONLY_FOR.get(override.partition("=")[0], search.method)
+        is_greedy = override == "search.beam_size=1" and search.effective_method == "greedy"
+        if method != search.method and not is_greedy:
+            message = f"{override} has no effect with search.method={search.method}"
+            raise ConfigError(f"command line: {message}; add search.method={method}")
+
+
+def _locate(model: Path | None, asked: "Config | None") -> RunDir:
+    if model is not None:
+        return RunDir.at(model)
+    if asked is not None:
+        return RunDir(Path(asked.run_dir))
+    named = os.environ.get("NMT_MODEL")
+    if named:
+        return RunDir.at(Path(named), "named by $NMT_MODEL")
+    try:
+        return RunDir.at(read_latest(), f"named by {LATEST}")
+    except (FileNotFoundError, NotADirectoryError):
+        return RunDir.pretrained("comes with nmt; no other is named")
+    except OSError as error:
+        fix = "make it readable, or name a run with --model"
+        raise ModelError(f"{LATEST}: {error.strerror}; {fix}") from None
+
+
+def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:
+    """Raise ConfigError where a run, which may be untrusted, names a file outside this folder to write to."""
+    fix = "if you want that file, give --config FILE or --history FILE"
+    _refuse_elsewhere(run, "evaluate.history", history, fix)
+
+
+def refuse_memory_elsewhere(
+    run: RunDir, memory: str | None, config: Path | None, overrides: list[str]
+) -> None:
+    """Raise ConfigError where a run, which may be untrusted, names pairs outside this folder.
+
+    What the user names, in a `config` or in the overrides, may be anywhere.
+    """
+    if config is None and not any(each.startswith("search.memory=") for each in overrides):
+        fix = "if you want those pairs, give --config FILE or --memory FILE"
+        _refuse_elsewhere(run, "search.memory", memory, fix)
+
+
+def _refuse_elsewhere(run: RunDir, setting: str, path: str | None, fix: str) -> None:
+    if path and (Path(path).is_absolute() or ".." in Path(path).parts):
+        raise ConfigError(f"{run.config}: {setting}={path} is outside this folder; {fix}")

@@ -1,0 +1,37 @@
+"""What searches for translations: ids in, hypotheses out. Nothing here needs torch."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from nmt.config.schema import Config, SearchConfig
+from nmt.run.folder import RunDir
+from nmt.search.hypotheses import NBest
+from nmt.text.side import Side
+
+TrainedRun = tuple[Config, RunDir]
+
+
+class Engine(Protocol):
+    """A model that decodes."""
+
+    name: str  # for reports: what computes, and how exactly
+    src: Side
+    tgt: Side
+
+    @property
+    def protects(self) -> bool:
+        """Whether both vocabularies have placeholders for protected spans."""
+
+    @property
+    def longest(self) -> int:
+        """The most tokens of a sentence."""
+
+    @property
+    def threads(self) -> int:
+        """How many batches are searched at a time; the cut into batches depends on it."""
+
+    def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
+        """Translate sentences, each without EOS and of at most `longest` tokens; in order."""
+
+    def fingerprint(self) -> str:
+        """A hash of all that decides what is found for a source."""

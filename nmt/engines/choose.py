@@ -1,0 +1,120 @@
+"""Which engine translates a run: torch, or CTranslate2."""
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from nmt.config.schema import Config
+from nmt.engines.base import TrainedRun
+from nmt.errors import ConfigError, Say
+from nmt.machine.cpu import has_amx
+from nmt.run.folder import RunDir
+from nmt.run.sides import load_side
+
+if TYPE_CHECKING:
+    from nmt.engines.ctranslate2 import CTranslate2Engine
+
+EngineName = Literal["auto", "torch", "ctranslate2"]
+_NUMBERS: dict[str, Literal["int8", "float32"]] = {
+    "auto": "int8",
+    "int8": "int8",
+    "fp32": "float32",
+}
+
+
+class Computing(NamedTuple):
+    """What computes, on which device, and how exactly; each may be `auto`.
+
+    `others` are trained runs whose models decide together with that of the run that translates.
+    """
+
+    engine: EngineName
+    device: str
+    precision: str
+    others: tuple[TrainedRun, ...] = ()
+
+
+def chosen_engine(config: Config, asked: Computing) -> EngineName:
+    """The engine that translates: the one that is asked for, or the faster one that can do what is asked.
+
+    Raises ConfigError if CTranslate2, or its int8, is asked for what it cannot do.
+    """
+    _refuse_ctranslate2(config, asked)
+    return _best_engine(config, asked) if asked.engine == "auto" else asked.engine
+
+
+def _needing_torch(config: Config, asked: Computing) -> tuple[str, str] | None:
+    """What CTranslate2 cannot do of what is asked, if anything, and why not."""
+    if asked.others:
+        return "--ensemble", "CTranslate2 decodes with one model"
+    if config.search.memory is not None:
+        return "search.memory", "CTranslate2 does not show the states of its decoder"
+    return None
+
+
+def _refuse_ctranslate2(config: Config, asked: Computing) -> None:
+    """Raise ConfigError if CTranslate2, or its int8, is asked for what it cannot do."""
+    needing = _needing_torch(config, asked)
+    if needing is None:
+        return
+    what, why = needing
+    if asked.engine == "ctranslate2":
+        is_in_environment = os.environ.get("NMT_ENGINE") == asked.engine
+        place = " ($NMT_ENGINE is ctranslate2)" if is_in_environment else ""
+        raise ConfigError(f"{what} needs --engine torch{place}; {why}")
+    if asked.precision == "int8":
+        message = f"{what} needs --engine torch, which does not compute in int8"
+        raise ConfigError(f"{message}; leave out --precision int8")
+
+
+def _best_engine(config: Config, asked: Computing) -> EngineName:
+    """The faster engine, as docs/performance.md has measured them, of those that can do what is asked."""
+    fits = asked.device in ("auto", "cpu") and asked.precision in ("auto", "int8")
+    samples = config.search.effective_method == "sample"
+    inexpressible = config.model.norm == "post" and config.model.has_final_norm
+    if (
+        not fits
+        or _needing_torch(config, asked)
+        or samples
+        or inexpressible
+        or find_spec("ctranslate2") is None
+    ):
+        return "torch"
+    if asked.precision == "int8":
+        return "ctranslate2"
+    return "torch" if _has_a_gpu(asked.device) or has_amx() else "ctranslate2"
+
+
+def _has_a_gpu(device: str) -> bool:
+    """Whether torch may find a GPU: asked without torch, so a driver counts."""
+    if device == "cpu":
+        return False
+    return sys.platform == "darwin" or Path("/proc/driver/nvidia/version").exists()
+
+
+def open_ctranslate2(
+    config: Config, run: RunDir, asked: Computing, warn: Say, say: Say
+) -> tuple["CTranslate2Engine", Path]:
+    """The engine on CTranslate2 of a run, and the checkpoint that it has; `say` is told what computes.
+
+    Raises ConfigError for a device or a precision that it does not have, EngineError if it cannot be used here.
+    """
+    from nmt.engines.ct2_cache import converted
+    from nmt.engines.ctranslate2 import CTranslate2Engine, load_ctranslate2
+
+    if asked.device not in ("auto", "cpu"):
+        message = f"--device {asked.device} needs --engine torch"
+        raise ConfigError(f"{message}; CTranslate2 is used on the CPU")
+    if asked.precision not in _NUMBERS:
+        message = f"--precision {asked.precision} needs --engine torch"
+        raise ConfigError(f"{message}; CTranslate2 computes in int8 or fp32")
+    numbers = _NUMBERS[asked.precision]
+    load_ctranslate2()  # whether it is installed is told before anything else
+    src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
+    conversion = converted(config, run, src, tgt, numbers, warn)
+    longest = config.model.max_length - 1
+    engine = CTranslate2Engine(conversion.folder, src, tgt, longest, numbers)
+    say(f"nmt: model {conversion.checkpoint}{run.note}, {engine.name} on cpu")
+    return engine, conversion.checkpoint

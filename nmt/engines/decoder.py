@@ -1,0 +1,271 @@
+"""Ids in, the n best sequences out, in order.
+
+Shapes: B sentences, S source positions, N rows, P placeholders, L target positions.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from threading import Barrier
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nmt.config.schema import SearchConfig
+from nmt.errors import Say, UserError, print_nothing
+from nmt.machine.device import Precision
+from nmt.machine.oom import none_on_oom
+from nmt.model.batch import pad
+from nmt.model.loading import in_precision
+from nmt.model.predictor import ModelPredictor
+from nmt.model.transformer import Transformer
+from nmt.neighbours.memory import Memory, MemoryPredictor, Reader
+from nmt.search.batches import batches_of, longest_target, padded_width
+from nmt.search.hypotheses import NBest
+from nmt.search.sampling import uniforms
+from nmt.search.search import SEARCHES, sample
+from nmt.search.stepper import EnsemblePredictor, PendingPlaceholders, Predictor, RestrictedStepper
+from nmt.spans.masking import MaskedPair, Numbers, mask_pair
+from nmt.text.side import Side, keeps_chinese
+
+
+class Source(NamedTuple):
+    """A sentence to search for: its ids without EOS and, where tokens are drawn, which sample of it this is."""
+
+    ids: list[int]
+    sample: int = 0
+
+
+class Decoder:
+    """The engine on torch: a model, or several, and what search has to know about their two vocabularies."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        src: Side,
+        tgt: Side,
+        precision: Precision,
+        warn: Say = print_nothing,
+        numbers: Numbers = "long",
+        others: Sequence[Transformer] = (),
+    ) -> None:
+        """`warn` is told once if a batch does not fit in memory. `numbers`: those that are masked in translating.
+
+        `others` are models of the same vocabularies, in which the probabilities of all are averaged: an ensemble.
+        """
+        self.name = f"torch {precision}"
+        self._models = [in_precision(each, precision) for each in (model, *others)]
+        self.model = self._models[0]
+        self.device = next(model.parameters()).device
+        self.src = src
+        self.tgt = tgt
+        self.protects = bool(src.vocab.placeholders and tgt.vocab.placeholders)
+        self._src_placeholders = src.vocab.placeholders if self.protects else []
+        self._tgt_placeholders = tgt.vocab.placeholders if self.protects else []
+        self._forbidden = tgt.never_written
+        self._warn = warn
+        self._numbers = numbers
+        self._memory: Memory | None = None
+        self._readers: list[Reader] = []  # of the memory, one for each model
+        # The most that is searched at a time: padded source positions times beams. None: all has fitted.
+        self._capacity: int | None = None
+
+    @property
+    def longest(self) -> int:
+        """The most tokens of a sentence: EOS takes a position on the source side, BOS on the target side."""
+        return min(model.config.max_length for model in self._models) - 1
+
+    def masked(self, source: str, translation: str) -> MaskedPair:
+        """Both sides with placeholders, as in translating, for what stands once in each."""
+        masked = None
+        if self.protects:
+            chinese = keeps_chinese(self.src, self.tgt)
+            masked = mask_pair(source, translation, 0, self._numbers, chinese)
+        return masked or MaskedPair(source, translation, {})
+
+    @property
+    def never_written(self) -> list[int]:
+        """The ids that no translation has but for a source with spans."""
+        return self._forbidden + self._tgt_placeholders
+
+    def remember(self, memory: Memory) -> None:
+        """From now on, let these pairs have a say in each next token."""
+        self._memory = memory
+        self._readers = [Reader(model, memory) for model in self._models]
+
+    def fingerprint(self) -> str:
+        """A hash of the weights, their precision and the memory."""
+        digest = hashlib.sha256(str(self.model.dtype).encode())
+        for parameter in chain.from_iterable(model.parameters() for model in self._models):
+            digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+        if self._memory is not None:
+            digest.update(self._memory.fingerprint().encode())
+        return digest.hexdigest()
+
+    def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
+        """Translate sentences, each without EOS and of at most `longest` tokens; in order.
+
+        Sampling gives n samples of each, the likeliest first. With `search.seed` they are a function of it and
+        the sentence. Raises UserError if one sentence alone does not fit in memory.
+        """
+        if search.effective_method != "sample":
+            return self._decode([Source(ids) for ids in sources], search)
+        wanted = [Source(ids, number) for ids in sources for number in range(search.n_best)]
+        if search.seed is None:  # then equal sentences get different samples, too
+            search = search.model_copy(update={"seed": secrets.randbits(64)})
+            wanted = [Source(source.ids, place) for place, source in enumerate(wanted)]
+        samples = iter(self._decode(wanted, search))
+        found = []
+        for _ in sources:
+            drawn = [next(samples)[0] for _ in range(search.n_best)]
+            found.append(sorted(drawn, key=lambda hypothesis: -hypothesis.log_prob))
+        return found
+
+    @property
+    def threads(self) -> int:
+        """How many batches are searched at a time."""
+        return torch.get_num_threads() if self.device.type == "cpu" else 1
+
+    def _decode(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
+        """What search finds for each source, in order."""
+        lengths = [len(source.ids) for source in sources]
+        batches = batches_of(lengths, search.batch_tokens, self.threads)
+        of_batches = [[sources[i] for i in batch] for batch in batches]
+        results = self._search_each(of_batches, search, self.threads)
+
+        found: list[NBest] = [[] for _ in sources]
+        for batch, n_bests in zip(batches, results, strict=True):
+            for i, n_best in zip(batch, n_bests, strict=True):
+                found[i] = n_best
+        return found
+
+    def _search_each(
+        self, batches: list[list[Source]], search: SearchConfig, threads: int
+    ) -> Iterator[list[NBest]]:
+        """Search every batch. On a CPU, several batches at a time use the cores better than one does."""
+        search_batch = partial(self._search_within_memory, search=search)
+        workers = min(threads, len(batches))
+        if workers <= 1:
+            yield from map(search_batch, batches)
+            return
+        with _pool(workers, torch.get_num_threads() // workers) as pool:
+            yield from pool.map(search_batch, batches)
+
+    # --- memory ---
+
+    def _search_within_memory(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
+        """Search one batch, from now on in smaller parts if it does not fit in memory."""
+        found: list[NBest] = []
+        while len(found) < len(sources):
+            part = sources[len(found) :][: self._rows_that_fit(sources, search)]
+            n_bests = none_on_oom(partial(self._search, part, search))
+            if n_bests is None:
+                self._halve(part, search)
+            else:
+                found += n_bests
+        return found
+
+    def _rows_that_fit(self, sources: list[Source], search: SearchConfig) -> int:
+        """How many sentences of a batch to search at a time."""
+        if self._capacity is None:
+            return len(sources)
+        return max(1, self._capacity // _positions(sources[:1], search))
+
+    def _halve(self, sources: list[Source], search: SearchConfig) -> None:
+        """From now on search at most half as much at a time as these, which did not fit in memory."""
+        if len(sources) == 1:
+            what = f"a sentence of {len(sources[0].ids)} tokens does not fit in memory"
+            fix = "lower search.beam_size or search.max_length, or free some memory"
+            raise UserError(f"{what}; {fix}")
+        if self._capacity is None:
+            effect = "it and later ones are searched in parts"
+            fix = "a lower search.batch_tokens avoids this"
+            self._warn(
+                f"a batch of {len(sources)} sentences did not fit in memory; {effect}; {fix}"
+            )
+        self._capacity = _positions(sources[: len(sources) // 2], search)
+
+    # --- one batch ---
+
+    @torch.inference_mode()
+    def _search(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
+        """Search one batch."""
+        of_each = [longest_target(len(source.ids), self.longest, search) for source in sources]
+        limits = torch.tensor(of_each).to(self.device)  # [B]
+        stepper = self._stepper([source.ids for source in sources], limits, search)
+        if search.effective_method != "sample":
+            return SEARCHES[search.effective_method](stepper, limits, search)
+        assert search.seed is not None  # noqa: S101 - `decode` has put one
+        numbers = [uniforms(search.seed, *source, max(of_each) + 1) for source in sources]
+        return sample(stepper, limits, search, torch.from_numpy(np.stack(numbers)).to(self.device))
+
+    def _stepper(
+        self, sources: list[list[int]], limits: Tensor, search: SearchConfig
+    ) -> RestrictedStepper:
+        """A stepper that writes the placeholders of each source, and no others."""
+        width = min(padded_width(max(map(len, sources))), self.longest + 1)
+        src = pad(sources, width).to(self.device)  # [B,S]
+        predictor = self._predictor(sources, src, search)
+        placeholders = set(self._src_placeholders)
+        if all(placeholders.isdisjoint(ids) for ids in sources):
+            forbidden = self._tensor(self.never_written)
+            return RestrictedStepper(predictor, forbidden)
+        is_in_source = (src[:, :, None] == self._tensor(self._src_placeholders)).any(dim=1)  # [B,P]
+        pending = PendingPlaceholders(
+            self._tensor(self._tgt_placeholders),
+            is_in_source.repeat_interleave(search.beams, dim=0),  # [N,P]
+            limits.repeat_interleave(search.beams),  # [N]
+        )
+        return RestrictedStepper(predictor, self._tensor(self._forbidden), pending)
+
+    def _predictor(self, sources: list[list[int]], src: Tensor, search: SearchConfig) -> Predictor:
+        """The model, or the ensemble, having read the sources, which are padded in src [B,S]."""
+        memory = self._memory
+        similar = [] if memory is None else memory.similar(sources, search.memory_pairs)
+        predictors: list[Predictor] = []
+        for number, model in enumerate(self._models):
+            cache = model.eval().encode(src)
+            cache.reserve(search.beams)
+            if memory is None:
+                predictors.append(ModelPredictor(model, cache))
+            else:
+                remembered = self._readers[number].remembered(similar)
+                predictors.append(MemoryPredictor(model, cache, remembered, search))
+        return predictors[0] if len(predictors) == 1 else EnsemblePredictor(predictors)
+
+    def _tensor(self, ids: list[int]) -> Tensor:
+        return torch.tensor(ids, device=self.device)
+
+
+@contextmanager
+def _pool(workers: int, threads_each: int) -> Iterator[ThreadPoolExecutor]:
+    """Workers that have so many of torch's threads each.
+
+    torch sets that for the thread that asks and for all that start later, in the whole process. So it is set
+    back as soon as every worker has begun.
+    """
+    threads = torch.get_num_threads()
+    have_begun = Barrier(workers + 1)
+
+    def begin() -> None:
+        torch.get_num_threads()  # at its first question a thread takes over what is set by then
+        torch.set_num_threads(threads_each)
+        have_begun.wait()
+
+    with ThreadPoolExecutor(workers, initializer=begin) as pool:
+        for _ in range(workers):  # a worker starts for each piece of work while none is free
+            pool.submit(int)
+        have_begun.wait()
+        torch.set_num_threads(threads)
+        yield pool
+
+
+def _positions(sources: list[Source], search: SearchConfig) -> int:
+    """Source positions of all beams of these sentences, the longest first."""
+    return len(sources) * padded_width(len(sources[0].ids)) * search.beams

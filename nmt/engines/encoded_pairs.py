@@ -1,0 +1,37 @@
+"""A pair that is given, as a decoder sees it."""
+
+from typing import NamedTuple
+
+from nmt.corpus.reading.pairs import SentencePair
+from nmt.engines.decoder import Decoder
+
+# Characters, on average. To encode a line of megabytes only to see that it is too long takes gigabytes.
+_LONGEST_TOKEN = 64
+
+
+class EncodedPair(NamedTuple):
+    """A pair as ids, without BOS or EOS."""
+
+    src: list[int]
+    tgt: list[int]
+    spans: dict[str, str]  # what each placeholder in it stands for
+
+
+class Unfit(NamedTuple):
+    """A pair that a model cannot take."""
+
+    why: str  # "empty": it has no ids on a side; or "too long"
+
+
+def encode_pair(decoder: Decoder, pair: SentencePair) -> EncodedPair | Unfit:
+    """The pair as ids, with placeholders for what stands once on each side, as in translating."""
+    if max(map(len, pair)) > _LONGEST_TOKEN * decoder.longest:
+        return Unfit("too long")
+    masked = decoder.masked(pair.src, pair.tgt)
+    src = decoder.src.encode(masked.src)
+    tgt = decoder.tgt.encode(masked.tgt)
+    if not src or not tgt:
+        return Unfit("empty")
+    if max(len(src), len(tgt)) > decoder.longest:
+        return Unfit("too long")
+    return EncodedPair(src, tgt, masked.spans)

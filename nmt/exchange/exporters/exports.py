@@ -1,0 +1,76 @@
+"""The programs that a trained model can be exported for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.config.schema import Config
+from nmt.errors import Say
+from nmt.exchange.exporters import argos, ctranslate2_folder, hugging_face_folder, run_folder
+from nmt.exchange.exporters.export_folder import export_folder
+from nmt.exchange.exporters.quantization import Quantization
+from nmt.exchange.exporters.trained import Trained, load_trained
+from nmt.run.folder import RunDir
+from nmt.run.origin import without_folders
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program to export for."""
+
+    refuse: Callable[[Trained], None]  # raises for what it has no place for
+    write: Callable[[Trained, Path, Quantization], None]  # into an empty folder
+    numbers: Quantization  # what weights are written in unless asked
+    use: str  # what the user does next
+
+
+TARGETS = {
+    "nmt": Target(
+        run_folder.refuse,
+        run_folder.write,
+        "bfloat16",
+        "nmt translate --model takes it, here and elsewhere",
+    ),
+    "ct2": Target(
+        ctranslate2_folder.refuse,
+        ctranslate2_folder.write,
+        "float32",
+        "its README.md has the lines that use it",
+    ),
+    "hf": Target(
+        hugging_face_folder.refuse,
+        hugging_face_folder.write,
+        "float32",
+        "its README.md has the lines that use it",
+    ),
+    "argos": Target(
+        argos.refuse,
+        argos.write,
+        "int8",
+        "argostranslate.package.install_from_path installs its .argosmodel; see its README.md",
+    ),
+}
+
+
+def export_run(
+    target: Target,
+    config: Config,
+    run: RunDir,
+    folder: Path,
+    quantization: Quantization | None,
+    overwrite: bool,
+    warn: Say,
+    say: Say,
+) -> None:
+    """Export a run into a new folder.
+
+    Raises ModelError if there is no trained model or the target has no place for it, ConfigError if the folder is
+    taken or what writes it is not installed. Then nothing is written.
+    """
+    trained = load_trained(config, run, warn, say)
+    target.refuse(trained)
+    numbers = quantization or target.numbers
+    origin = without_folders(trained.origin)
+    contents = {"numbers": numbers, "checkpoint": trained.checkpoint, "origin": origin}
+    with export_folder(folder, overwrite, contents) as part:
+        target.write(trained, part, numbers)

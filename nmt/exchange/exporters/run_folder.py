@@ -1,0 +1,80 @@
+"""A run as a run folder of what translating needs: no corpora, no state of the training, weights of half the size."""
+
+from pathlib import Path
+
+import torch
+
+from nmt.config.load import dump
+from nmt.config.schema import Config
+from nmt.errors import ConfigError
+from nmt.exchange.exporters.quantization import Quantization
+from nmt.exchange.exporters.readme import lineage, page
+from nmt.exchange.exporters.trained import Trained
+from nmt.files import read_bytes
+from nmt.run import checkpoint
+from nmt.run.folder import SIDES, RunDir
+from nmt.run.origin import without_folders
+from nmt.run.ownership import dump_yaml
+
+_DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
+
+
+def refuse(_: Trained) -> None:
+    """Every run can be one."""
+
+
+def refuse_quantization(numbers: Quantization | None) -> None:
+    """Raise ConfigError for a type of numbers that no checkpoint has."""
+    if numbers is not None and numbers not in _DTYPES:
+        message = f"--quantize {numbers} is for ct2 and argos"
+        raise ConfigError(f"command line: {message}; nmt takes {', '.join(_DTYPES)}")
+
+
+def write(trained: Trained, folder: Path, quantization: Quantization) -> None:
+    """Write configuration, vocabularies, sentencepiece models, the checkpoint and README.md."""
+    run = RunDir(folder)
+    run.config.write_text(dump_yaml(dump(_portable(trained.config))), encoding="utf-8")
+    _copy_vocabularies(trained.run, run)
+    _write_checkpoint(trained, run, _DTYPES[quantization])
+    (folder / "README.md").write_text(_readme(trained, quantization), encoding="utf-8")
+
+
+def _copy_vocabularies(run: RunDir, copy: RunDir) -> None:
+    for side in SIDES:
+        copy.vocab(side).write_bytes(read_bytes(run.vocab(side)))
+        if run.pieces(side).exists():
+            copy.pieces(side).write_bytes(read_bytes(run.pieces(side)))
+
+
+def _write_checkpoint(trained: Trained, run: RunDir, dtype: torch.dtype) -> None:
+    parameters = checkpoint.parameters_of(trained.model)
+    weights = {name: tensor.to(dtype) for name, tensor in parameters.items()}
+    told = checkpoint.read_meta(trained.run.checkpoints / trained.checkpoint)
+    origin = without_folders(told.origin)
+    meta = checkpoint.Meta(told.update, told.fingerprints, told.scores, origin=origin)
+    checkpoint.mark_best(run, checkpoint.save(run, trained.checkpoint, weights, meta))
+
+
+def _portable(config: Config) -> Config:
+    """The settings without files of this machine."""
+    fresh = Config()
+    train = config.train.model_copy(update={"start_from": None, "new_tokens": 0, "freeze": "none"})
+    model = config.model.model_copy(
+        update={"src_vectors": None, "tgt_vectors": None, "freeze_vectors": False}
+    )
+    evaluate = config.evaluate.model_copy(update={"history": None})
+    search = config.search.model_copy(update={"memory": None})
+    sections = {"model": model, "train": train, "search": search, "evaluate": evaluate}
+    update = {"data": fresh.data, **sections}
+    return config.model_copy(update={"run_dir": Path(config.run_dir).name, **update})
+
+
+def _readme(trained: Trained, quantization: Quantization) -> str:
+    use = """## Use
+
+```sh
+echo "I like tea." | nmt translate --model THIS_FOLDER
+```
+
+`train.start_from` takes it too, to train on with other text."""
+    return page(f"A translation model of nmt, in {quantization}", use, lineage(trained))

@@ -1,0 +1,79 @@
+"""A model from elsewhere as an ordinary run folder."""
+
+from pathlib import Path
+from typing import Any
+
+from nmt.config.load import dump
+from nmt.config.schema import Config
+from nmt.errors import ConfigError, ModelError
+from nmt.exchange.importers.marian import Marian
+from nmt.files import refuse_unwritable, replacing
+from nmt.run import checkpoint
+from nmt.run.folder import SIDES, RunDir
+from nmt.run.ownership import dump_yaml, staging, write_config
+from nmt.run.sides import load_side
+
+_UPDATES = 0  # of ours
+
+
+def refuse_taken(folder: Path) -> None:
+    """Raise ConfigError unless a folder is free: absent, or empty."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise ConfigError(f"{folder}: is no folder; name one that is not there yet")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ConfigError(f"{folder}: is not empty; name a folder that is not there yet")
+    refuse_unwritable(folder.parent)
+
+
+def write_run(
+    model: Marian, folder: Path, prefix: tuple[str, ...], origin: dict[str, Any]
+) -> RunDir:
+    """Make a run folder of a model. It appears whole or not at all.
+
+    `origin` goes into the checkpoint's meta data. Raises ConfigError if the folder is taken.
+    """
+    config = _config(model, folder, prefix)
+    refuse_taken(folder)
+    with replacing(folder) as part:
+        part.mkdir()
+        run = RunDir(part)
+        write_config(run, dump_yaml(dump(config)))
+        with staging(run) as staged:
+            for name, side in zip(SIDES, (model.src, model.tgt), strict=True):
+                side.tokens.vocab().save(staged.vocab(name))
+                staged.pieces(name).write_bytes(side.pieces)
+        fingerprints = (
+            load_side(config, run, "src").fingerprint(),
+            load_side(config, run, "tgt").fingerprint(),
+        )
+        meta = checkpoint.Meta(_UPDATES, fingerprints, origin=origin)
+        saved = checkpoint.save(run, checkpoint.step_name(_UPDATES), model.weights, meta)
+        checkpoint.mark_best(run, saved)
+    return RunDir(folder)
+
+
+def _config(model: Marian, folder: Path, prefix: tuple[str, ...]) -> Config:
+    """The effective configuration of the run. Raises ModelError for what a run cannot have."""
+    src = model.src.tokens.vocab()
+    tgt = model.tgt.tokens.vocab()
+    protects = bool(src.placeholders and tgt.placeholders)
+    text = {"tokenizer": "sentencepiece", "min_frequency": 1, "unknown": "unk"}
+    settings: dict[str, Any] = {
+        "run_dir": str(folder),
+        "shared_vocab": model.shared,
+        "src": {
+            **text,
+            "language": model.src.language,
+            "vocab_size": len(src),
+            "prefix": list(prefix),
+        },
+        "tgt": {**text, "language": model.tgt.language, "vocab_size": len(tgt)},
+        "model": model.config.model_dump(),
+    }
+    if not protects:  # its training knew no placeholders
+        settings["prepare"] = {"augment": {"masked": 0.0}}
+    try:
+        return Config.model_validate(settings)
+    except ValueError as error:  # pydantic's is one
+        reason = str(error).splitlines()[2:3] or [str(error)]
+        raise ModelError(f"{folder}: nmt has no such run ({reason[0].strip()})") from None

@@ -1,0 +1,128 @@
+"""A folder, or a model on the hub, becomes a run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt import __version__
+from nmt.errors import ModelError, Say
+from nmt.exchange.importers import hub, marian_hf, marian_npz
+from nmt.exchange.importers.imported_run import refuse_taken, write_run
+from nmt.exchange.importers.languages import choose_prefix, named, target_tokens
+from nmt.exchange.importers.licence import stated_licence
+from nmt.exchange.importers.marian import Marian
+from nmt.files import checksum, readable_or, refuse_special_files
+from nmt.run.folder import RunDir
+
+_FULL_WIDTH = "，。？！：；"
+_UNKNOWN = f"neither Hugging Face MarianMT ({marian_hf.CONFIG}) nor a Marian model (.npz)"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a model lies, and what names it."""
+
+    folder: Path
+    name: str
+    revision: str | None = None  # on the hub
+
+
+def import_run(
+    source: str, folder: Path, prefix: str | None, revision: str | None, say: Say
+) -> RunDir:
+    """Make `folder` a run of the model in `source`, a folder or `owner/name` on the hub.
+
+    `prefix` is put before each source; None leaves the choice to `choose_prefix`. Raises ModelError for a model that
+    is missing, damaged, or not to be expressed, ConfigError for an unfit `folder`, `prefix` or `revision`.
+    """
+    refuse_taken(folder)
+    with readable_or(ModelError):
+        found = _find(source, revision)
+        refuse_special_files([found.folder])
+        model = read_model(found.folder)
+    vocab = model.src.tokens.vocab()
+    chosen = choose_prefix(vocab, prefix, found.name)
+    licence = stated_licence(found.folder)
+    run = write_run(model, folder, chosen, _origin(found, model, licence))
+
+    for line in _description(found, model, licence):
+        say(f"nmt: {line}")
+    if target_tokens(vocab):
+        say(f"nmt: {_prefix_line(chosen)}; --prefix chooses among {named(vocab)}")
+    say(f"nmt: made {folder}; try: echo Hello. | nmt translate --model {folder}")
+    return run
+
+
+def read_model(folder: Path) -> Marian:
+    """The model in a folder. Raises ModelError if there is none, or none that nmt can express."""
+    return _reader(folder)(folder)
+
+
+def _reader(folder: Path) -> Callable[[Path], Marian]:
+    if (folder / marian_hf.CONFIG).exists():
+        return marian_hf.read_marian_hf
+    if any(folder.glob("*.npz")):
+        return marian_npz.read_marian_npz
+    raise ModelError(f"{folder}: {_UNKNOWN}; name a folder with one of these")
+
+
+def _find(source: str, revision: str | None) -> Found:
+    path = Path(source)
+    if path.is_dir():
+        hub.refuse_revision_of_folder(path, revision)
+        return Found(path, source)
+    if path.exists() or not hub.is_name(source):
+        fix = "name a folder, or a model on the hub as owner/name"
+        raise ModelError(f"{source}: no such folder; {fix}")
+    fetched, commit = hub.fetch(source, revision)
+    return Found(fetched, source, commit)
+
+
+def _origin(found: Found, model: Marian, licence: str | None) -> dict[str, Any]:
+    """What the checkpoint keeps of where it came from."""
+    return {
+        "nmt": __version__,
+        "licence": licence,  # where this is told, trainings that start from here tell it too
+        "imported": {
+            "source": found.name,
+            "revision": found.revision,
+            "kind": model.kind,
+            "sha256": {path.name: checksum(path) for path in model.files},
+        },
+    }
+
+
+def _description(found: Found, model: Marian, licence: str | None) -> list[str]:
+    """What it is, its licence, and what it cannot do."""
+    config = model.config
+    revision = f" at {found.revision}" if found.revision else ""
+    millions = sum(tensor.numel() for tensor in model.weights.values()) / 1e6
+    layers = f"{config.encoder_layers}+{config.decoder_layers} layers"
+    tokens = f"{len(model.src.tokens.listed):,} + {len(model.tgt.tokens.listed):,} tokens"
+    if model.shared:
+        tokens = f"{len(model.src.tokens.listed):,} tokens for both languages"
+    lines = [
+        f"{found.name}{revision}: {model.kind}, {millions:,.1f} million parameters, {layers}, {tokens}",
+        f"licence: {licence}" if licence else "licence: none stated; ask whoever made the model",
+    ]
+    if not model.src.tokens.vocab().placeholders:
+        lines.append(_WITHOUT_PLACEHOLDERS)
+    written = set("".join(model.tgt.tokens.listed))
+    lacking = "".join(mark for mark in _FULL_WIDTH if mark not in written)
+    if lacking and model.tgt.language == "zh":
+        fix = "search.typography, which is on, puts them in"
+        lines.append(f"it cannot write {lacking!r}; {fix}")
+    return lines
+
+
+_WITHOUT_PLACEHOLDERS = (
+    "it has no placeholders: URLs, code and the like go through it as text; "
+    "a line in which one comes out changed is translated in parts around it"
+)
+
+
+def _prefix_line(chosen: tuple[str, ...]) -> str:
+    return (
+        f"each source begins with {chosen[0]}" if chosen else "no token names the target language"
+    )

@@ -1,0 +1,277 @@
+"""A folder of Marian's own files, as OPUS-MT's zips, TC-big, HPLT and Mozilla's teachers have them.
+
+    *.npz                    the weights, with the settings as YAML in the array special:model.yml
+    *vocab*.yml              pieces → rows, for both sides; or one for each, named in decoder.yml
+    source.spm target.spm    text → pieces
+    *vocab*.spm              instead of these four: sentencepiece with Marian's rows, for both sides or one for each
+
+What Marian can be told and nmt cannot do is refused as CTranslate2's converter (converters/marian.py) refuses it.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nmt.config.schema import ModelConfig
+from nmt.errors import ModelError
+from nmt.exchange.importers.archives import open_archive
+from nmt.exchange.importers.fields import Fields, brief, yaml_fields
+from nmt.exchange.importers.marian import (
+    BIAS,
+    OUTPUT,
+    SHARED,
+    SOURCE,
+    TARGET,
+    Marian,
+    MarianSide,
+    Store,
+    Tokens,
+    model_config,
+    our_weights,
+)
+from nmt.exchange.importers.marian_vocab import find_sides
+
+SETTINGS = "special:model.yml"
+_PAD = "<pad>"
+_POSITIONS = 512  # Marian computes them without end; transformers' converter makes as many
+_ACTIVATIONS = {"relu": "relu", "swish": "swish"}
+_ENCODER_PARTS = {  # Marian's matrix and bias, and what transformers calls the two
+    ("self_Wq", "self_bq"): "self_attn.q_proj",
+    ("self_Wk", "self_bk"): "self_attn.k_proj",
+    ("self_Wv", "self_bv"): "self_attn.v_proj",
+    ("self_Wo", "self_bo"): "self_attn.out_proj",
+    ("self_Wo_ln_scale", "self_Wo_ln_bias"): "self_attn_layer_norm",
+    ("ffn_W1", "ffn_b1"): "fc1",
+    ("ffn_W2", "ffn_b2"): "fc2",
+    ("ffn_ffn_ln_scale", "ffn_ffn_ln_bias"): "final_layer_norm",
+}
+_DECODER_PARTS = {
+    ("context_Wq", "context_bq"): "encoder_attn.q_proj",
+    ("context_Wk", "context_bk"): "encoder_attn.k_proj",
+    ("context_Wv", "context_bv"): "encoder_attn.v_proj",
+    ("context_Wo", "context_bo"): "encoder_attn.out_proj",
+    ("context_Wo_ln_scale", "context_Wo_ln_bias"): "encoder_attn_layer_norm",
+}
+_LAYER = re.compile(r"(encoder|decoder)_l([1-9]\d{0,3})_(\w+)")
+_OUTSIDE = {  # Marian's, transformers'
+    "Wemb": SHARED,
+    "encoder_Wemb": SOURCE,
+    "decoder_Wemb": TARGET,
+    "decoder_ff_logit_out_b": BIAS,
+    "encoder_emb_ln_scale": "model.encoder.layernorm_embedding.weight",
+    "encoder_emb_ln_bias": "model.encoder.layernorm_embedding.bias",
+    "decoder_emb_ln_scale": "model.decoder.layernorm_embedding.weight",
+    "decoder_emb_ln_bias": "model.decoder.layernorm_embedding.bias",
+    "encoder_top_ln_scale": "model.encoder.layer_norm.weight",
+    "encoder_top_ln_bias": "model.encoder.layer_norm.bias",
+    "decoder_top_ln_scale": "model.decoder.layer_norm.weight",
+    "decoder_top_ln_bias": "model.decoder.layer_norm.bias",
+}
+
+
+def read_marian_npz(folder: Path) -> Marian:
+    """The model in a folder. Raises ModelError, in one line, if it is damaged or nmt cannot express it."""
+    path = _only_model(folder)
+    files = find_sides(folder)
+    arrays, settings = _read_arrays(path)
+    fields = yaml_fields(settings, f"{path}: {SETTINGS}")
+    _refuse_other_models(fields)
+    tensors = _renamed(arrays, path)
+    shared = SHARED in tensors
+    if shared and files.src.listed != files.tgt.listed:
+        message = "the model has one vocabulary for both sides, and the files differ"
+        raise ModelError(f"{folder}: {message}; fetch them again")
+    config = _model_config(fields, tensors, path)
+    src = _tokens(files.src.listed, files.src.place)
+    tgt = _tokens(files.tgt.listed, files.tgt.place)
+    _add_padding(tensors)
+    return Marian(
+        kind="Marian .npz",
+        config=config,
+        src=MarianSide("en", src, files.src.pieces),
+        tgt=MarianSide("zh", tgt, files.tgt.pieces),
+        shared=shared,
+        weights=our_weights(config, src, tgt, shared, Store(path, tensors)),
+        files=(path, *files.read),
+    )
+
+
+def _only_model(folder: Path) -> Path:
+    models = sorted(folder.glob("*.npz"))
+    if len(models) != 1:
+        names = ", ".join(path.name for path in models)
+        raise ModelError(f"{folder}: holds several models ({names}); leave one of them there")
+    return models[0]
+
+
+def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray[Any, Any]], bytes]:
+    """The arrays of a file by name, and its settings. Raises ModelError for a damaged file."""
+    with open_archive(path):
+        pass  # nothing in it unpacks to more than its size
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: np.asarray(file[name]) for name in file.files}
+    except Exception as error:  # for damaged headers numpy raises many kinds of errors
+        reason = str(error) or type(error).__name__
+        raise ModelError(f"{path}: not whole .npz ({reason[:80]}); fetch it again") from None
+    if SETTINGS not in arrays:
+        raise ModelError(f"{path}: no {SETTINGS} in it, so not Marian's; name another model")
+    return arrays, arrays.pop(SETTINGS).tobytes().rstrip(b"\0")
+
+
+# --- what nmt can express ---
+
+
+def _refuse_other_models(fields: Fields) -> None:
+    """Raise ModelError, as CTranslate2's converter does, for what is no Transformer of the usual kind."""
+    cell = fields.values.get("dec-cell")
+    autoreg = fields.word("transformer-decoder-autoreg", "self-attention")
+    if fields.word("type") != "transformer":
+        raise fields.unfit("type", "nmt has only Transformers")
+    if autoreg != "self-attention":
+        what = (
+            f"a recurrent decoder (dec-cell: {brief(cell)})"
+            if autoreg == "rnn"
+            else "another decoder"
+        )
+        raise fields.unfit("transformer-decoder-autoreg", f"{what}; nmt has self-attention")
+    if fields.flag("transformer-no-projection", False):
+        raise fields.unfit("transformer-no-projection", "nmt projects the heads' outputs")
+    for name in ("transformer-tied-layers", "ulr", "input-types"):
+        if fields.values.get(name):
+            raise fields.unfit(name, "nmt cannot express it")
+    if fields.whole("lemma-dim-emb", 0) > 0 or fields.flag("right-left", False):
+        raise ModelError(f"{fields.place}: lemma-dim-emb or right-left is on; nmt has neither")
+
+
+def _norm_settings(fields: Fields) -> dict[str, Any]:
+    """Where the norms stand. Raises ModelError for sequences other than the two usual ones."""
+    around = {
+        "transformer-preprocess": fields.word("transformer-preprocess", ""),
+        "transformer-postprocess": fields.word("transformer-postprocess", ""),
+        "transformer-postprocess-top": fields.word("transformer-postprocess-top", ""),
+    }
+    norms = {("", "dan", ""): "post", ("n", "da", "n"): "pre"}
+    sequence = tuple(around.values())
+    if sequence not in norms:
+        written = ", ".join(f"{name} {brief(value)}" for name, value in around.items())
+        known = "'', 'dan', '' or 'n', 'da', 'n'"
+        raise ModelError(f"{fields.place}: {written}; nmt has {known}")
+    embedding = fields.word("transformer-postprocess-emb", "d")
+    if embedding not in ("", "d", "n", "nd"):
+        raise fields.unfit("transformer-postprocess-emb", "nmt has '', d, n and nd")
+    return {"norm": norms[sequence], "embedding_norm": "n" in embedding}
+
+
+def _model_config(fields: Fields, tensors: dict[str, Tensor], path: Path) -> ModelConfig:
+    activation = fields.word("transformer-ffn-activation")
+    if activation not in _ACTIVATIONS:
+        fix = "nmt has relu and swish (Marian's gelu is an approximation that nmt has not)"
+        raise fields.unfit("transformer-ffn-activation", fix)
+    inner = tensors.get("model.encoder.layers.0.fc1.weight")
+    embedding = tensors.get(SHARED, tensors.get(SOURCE))
+    if inner is None or embedding is None or inner.ndim != 2 or embedding.ndim != 2:
+        raise ModelError(f"{path}: no embeddings or no first layer; fetch the file again")
+    tie = "all" if SHARED in tensors else "target"
+    positions = tensors.get("model.encoder.embed_positions.weight")
+    return model_config(
+        fields.place,
+        d_model=embedding.shape[1],
+        heads=fields.whole("transformer-heads"),
+        d_ff=inner.shape[0],
+        encoder_layers=fields.whole("enc-depth"),
+        decoder_layers=fields.whole("dec-depth"),
+        **_norm_settings(fields),
+        positions="learned",
+        activation=_ACTIVATIONS[activation],
+        bias="all",
+        output_bias=True,
+        tie_embeddings="none" if OUTPUT in tensors else tie,
+        scale="embedding",
+        max_length=_POSITIONS if positions is None else len(positions),
+    )
+
+
+# --- tokens and weights in transformers' terms ---
+
+
+def _tokens(listed: list[str], place: str) -> Tokens:
+    """Marian's tokens, and after them a row of zeros: padding, and what the decoder starts from."""
+    for token in ("</s>", "<unk>"):
+        if token not in listed:
+            raise ModelError(f"{place}: '{token}' is missing; fetch it again")
+    pad = len(listed)
+    unk = listed.index("<unk>")
+    return Tokens([*listed, _PAD], pad=pad, unk=unk, start=pad, eos=listed.index("</s>"))
+
+
+def _add_padding(tensors: dict[str, Tensor]) -> None:
+    """A last row of zeros for each vocabulary."""
+    for name in (SHARED, SOURCE, TARGET, OUTPUT):
+        if name in tensors and tensors[name].ndim == 2:
+            tensors[name] = torch.nn.functional.pad(tensors[name], (0, 0, 0, 1))
+    if BIAS not in tensors:
+        rows = [tensors[name] for name in (OUTPUT, TARGET, SHARED) if name in tensors]
+        tensors[BIAS] = torch.zeros(1, len(rows[0]) if rows else 0)
+    elif tensors[BIAS].ndim == 2:
+        tensors[BIAS] = torch.nn.functional.pad(tensors[BIAS], (0, 1))
+
+
+def _renamed(arrays: dict[str, np.ndarray[Any, Any]], path: Path) -> dict[str, Tensor]:
+    """The arrays under transformers' names, matrices turned over. Raises ModelError for an array without a meaning."""
+    tensors: dict[str, Tensor] = {}
+    for name, array in arrays.items():
+        if array.dtype not in (np.float32, np.float16, np.float64) or array.ndim > 2:
+            kind = f"{array.ndim} axes of {array.dtype}"
+            raise ModelError(f"{path}: {brief(name)} has {kind}; nmt imports plain fractions")
+        for theirs, tensor in _translated(name.removesuffix("_pre"), torch.from_numpy(array)):
+            if theirs in tensors:
+                raise ModelError(f"{path}: {brief(name)} stands twice in it; fetch it again")
+            tensors[theirs] = tensor
+    _add_missing_biases(tensors)
+    return tensors
+
+
+def _translated(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """An array under the names that transformers has for it; what it has none for keeps its own."""
+    inside = _LAYER.fullmatch(name)
+    if inside is not None:
+        yield _in_layer(inside, tensor)
+    elif name == "Wpos":
+        yield "model.encoder.embed_positions.weight", tensor
+        yield "model.decoder.embed_positions.weight", tensor
+    elif name == "decoder_ff_logit_out_W":
+        yield OUTPUT, tensor.t()
+    elif name == "decoder_ff_logit_out_Wt":
+        yield OUTPUT, tensor
+    elif name in _OUTSIDE and "_ln_" in name:
+        yield _OUTSIDE[name], tensor.flatten()
+    else:
+        yield _OUTSIDE.get(name, name), tensor
+
+
+def _in_layer(inside: re.Match[str], tensor: Tensor) -> tuple[str, Tensor]:
+    """Part of a layer; Marian counts layers from 1."""
+    stack, number, part = inside[1], int(inside[2]), inside[3]
+    base = f"model.{stack}.layers.{number - 1}"
+    parts = _ENCODER_PARTS if stack == "encoder" else _ENCODER_PARTS | _DECODER_PARTS
+    for (matrix, bias), theirs in parts.items():
+        if part == matrix:
+            is_norm = matrix.endswith("_ln_scale")
+            return f"{base}.{theirs}.weight", tensor.flatten() if is_norm else tensor.t()
+        if part == bias:
+            return f"{base}.{theirs}.bias", tensor.flatten()
+    return inside[0], tensor
+
+
+def _add_missing_biases(tensors: dict[str, Tensor]) -> None:
+    """Zeros where a matrix of a layer has no bias."""
+    for name in [name for name in tensors if ".layers." in name]:
+        bias = f"{name.removesuffix('.weight')}.bias"
+        if name.endswith(".weight") and bias not in tensors and tensors[name].ndim:
+            tensors[bias] = torch.zeros(len(tensors[name]))

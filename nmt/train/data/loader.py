@@ -1,0 +1,85 @@
+"""The batches that each update of this rank is computed from."""
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from nmt.config.schema import Config
+from nmt.corpus.encoding.store import ParallelCorpus
+from nmt.errors import DataError
+from nmt.model.batch import Batch
+from nmt.run.folder import RunDir
+from nmt.train.data.batching import Position, batches_from, fitting, load_batch
+from nmt.train.distributed import World
+
+Item = TypeVar("Item")
+
+_READ_AHEAD = 2  # updates
+_END: Any = object()
+
+
+class Group(NamedTuple):
+    """The data of one update.
+
+    `batches` are this rank's, `tokens` counts the target tokens of all ranks, and `end` is where
+    the next group begins.
+    """
+
+    batches: list[Batch]
+    tokens: int
+    end: Position
+
+
+class Reader:
+    """Reads the train split of a run. Raises DataError if no pair fits the model."""
+
+    def __init__(
+        self, config: Config, run: RunDir, world: World, fingerprints: tuple[str, str]
+    ) -> None:
+        self.config = config
+        self.world = world
+        self.corpus = ParallelCorpus(run.store("train"), fingerprints)
+        self.widest = config.model.max_length
+        self.fitting = fitting(self.corpus.lengths, self.widest)  # indices of the pairs to read
+        self.lengths = self.corpus.lengths[self.fitting]
+        if len(self.fitting) == 0:
+            message = f"no pair is shorter than model.max_length={self.widest}"
+            raise DataError(f"{run.store('train')}: {message}")
+
+    def groups(self, position: Position) -> Iterator[Group]:
+        """The groups from `position` on, without end. On a GPU they are read ahead."""
+        device = self.world.device
+        groups = self._read(position)
+        if device.type == "cuda":
+            groups = ahead(map(_pinned, groups))
+        for group in groups:
+            yield group._replace(batches=[batch.to(device) for batch in group.batches])
+
+    def _read(self, position: Position) -> Iterator[Group]:
+        train = self.config.train
+        stream = batches_from(self.lengths, train.batch_tokens, train.seed, position)
+        while True:
+            planned = list(islice(stream, train.accumulate * self.world.size))
+            tokens = 0
+            for indices, _ in planned:
+                tokens += int(self.lengths[indices, 1].sum()) + len(indices)  # an EOS each
+            batches = []
+            for indices, _ in planned[self.world.rank :: self.world.size]:
+                batches.append(load_batch(self.corpus, self.fitting[indices], self.widest))
+            _, end = planned[-1]
+            yield Group(batches, tokens, end)
+
+
+def _pinned(group: Group) -> Group:
+    return group._replace(batches=[batch.pinned() for batch in group.batches])
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, some of them drawn by a thread before they are asked for."""
+    with ThreadPoolExecutor(1) as thread:
+        drawn = deque(thread.submit(next, items, _END) for _ in range(_READ_AHEAD))
+        while (item := drawn.popleft().result()) is not _END:
+            drawn.append(thread.submit(next, items, _END))
+            yield item

@@ -1,0 +1,63 @@
+"""The translator of a trained run, or of several."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nmt.config.schema import Config
+from nmt.engines.base import Engine, TrainedRun
+from nmt.engines.choose import Computing, chosen_engine, open_ctranslate2
+from nmt.errors import ConfigError, EngineError, Say, print_nothing
+from nmt.run.folder import RunDir
+from nmt.translate.translator import Translator
+
+
+def open_translator(
+    config: Config, run: RunDir, asked: Computing, warn: Say, say: Say
+) -> Translator:
+    """The translator of a run; `say` is told what computes, and where.
+
+    Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it. Where the
+    user leaves the choice to nmt and CTranslate2 cannot be used, `warn` is told, and torch translates.
+    """
+    if chosen_engine(config, asked) == "ctranslate2":
+        try:
+            engine, checkpoint = open_ctranslate2(config, run, asked, warn, say)
+        except EngineError as error:
+            if asked.engine != "auto":
+                raise
+            warn(f"{error}; torch translates now")
+        else:
+            return _translator(config, engine, (checkpoint,))
+    if asked.precision == "int8":
+        raise ConfigError("--precision int8 needs --engine ctranslate2")
+    return load_translator(config, run, asked.device, asked.precision, warn, say, asked.others)
+
+
+def load_translator(
+    config: Config,
+    run: RunDir,
+    device: str = "auto",
+    precision: str = "auto",
+    warn: Say = print_nothing,
+    say: Say = print_nothing,
+    others: Sequence[TrainedRun] = (),
+) -> Translator:
+    """The translator of a run's best checkpoint; if that is damaged, of the last whole one, with a warning.
+
+    A checkpoint that `run` itself names is taken, or none. With `others` it is an ensemble: their models decide
+    together with the run's, whose configuration holds. `say` is told what is used, and where. Raises ModelError
+    if there is no checkpoint, or if one does not belong to the run's vocabularies.
+    """
+    from nmt.engines.load import load_decoder
+    from nmt.engines.load_memory import load_memory
+
+    decoder, checkpoints = load_decoder(config, run, device, precision, warn, say, others)
+    if config.search.memory is not None:
+        decoder.remember(load_memory(Path(config.search.memory), decoder, say))
+    return _translator(config, decoder, checkpoints)
+
+
+def _translator(config: Config, engine: Engine, checkpoints: tuple[Path, ...]) -> Translator:
+    translator = Translator(engine, engine.src, engine.tgt, config.search, config.prepare.augment)
+    translator.checkpoints = checkpoints
+    return translator

@@ -1,0 +1,324 @@
+"""`nmt translate` on CTranslate2: our limits, scores and placeholders, and no torch."""
+
+import fcntl
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import run_nmt, tiny_config, train
+from random_models import (
+    LIMIT,
+    OPTIONS,
+    SRC,
+    TGT,
+    assert_equal_but_for_ties,
+    config_of,
+    pairwise,
+    random_model,
+    side,
+    sources,
+)
+
+from nmt.config.load import load_config
+from nmt.config.schema import SearchConfig
+from nmt.engines import choose as engines
+from nmt.engines import ct2_cache as conversions
+from nmt.engines.choose import Computing
+from nmt.engines.ct2_cache import converted
+from nmt.engines.ctranslate2 import CTranslate2Engine
+from nmt.engines.decoder import Decoder
+from nmt.errors import ConfigError, ModelError
+from nmt.exchange.exporters.ctranslate2 import convert
+from nmt.exchange.exporters.tokens import unique_tokens
+from nmt.model.transformer import Transformer
+from nmt.run import checkpoint
+from nmt.run.folder import RunDir
+from nmt.run.sides import load_side
+from nmt.search.hypotheses import Hypothesis, length_penalty
+from nmt.text.vocab import BOS, EOS, PAD, UNK
+from nmt.translate.opening import open_translator
+
+pytest.importorskip("ctranslate2")
+
+GREEDY = SearchConfig(method="greedy", max_length=LIMIT, max_ratio=100)
+BEAM = SearchConfig(beam_size=4, n_best=4, max_length=LIMIT, max_ratio=100, length_penalty=0.6)
+SIDES = side(SRC, "en"), side(TGT, "zh", never_unknown=True)
+CLOSED = [PAD, BOS, UNK]
+MODEL = random_model(
+    config_of(
+        next(k for k in pairwise(OPTIONS) if k["norm"] == ("pre", True) and k["scale"] != "output")
+        | {"tie_embeddings": "none"}
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> CTranslate2Engine:
+    folder = tmp_path_factory.mktemp("ct2")
+    convert(MODEL, *unique_tokens(SRC, TGT), folder, "float32", CLOSED)
+    return CTranslate2Engine(folder, *SIDES, longest=39, numbers="float32")
+
+
+@torch.inference_mode()
+def log_prob(model: Transformer, source: list[int], ids: list[int], closed: list[int]) -> float:
+    """What our model gives a translation, teacher-forced."""
+    logits = model(torch.tensor([[*source, EOS]]), torch.tensor([[BOS, *ids]]))[0]
+    logits[:, closed] = -torch.inf
+    each = logits.log_softmax(-1)
+    return float(sum(each[place, token] for place, token in enumerate([*ids, EOS])))
+
+
+def with_placeholders(texts: list[list[int]]) -> list[list[int]]:
+    """The same sources with one to three placeholders each."""
+    return [
+        [*text[:1], *SRC.placeholders[i % 4 : i % 4 + 1 + i % 3], *text[1:]]
+        for i, text in enumerate(texts)
+    ]
+
+
+def test_greedy_search_finds_our_ids_log_probabilities_and_scores(
+    engine: CTranslate2Engine,
+) -> None:
+    texts = sources(200, SRC)
+    ours = Decoder(MODEL, *SIDES, "fp32").decode(texts, GREEDY)
+    theirs = engine.decode(texts, GREEDY)
+    found = [[n_best[0].ids for n_best in each] for each in (ours, theirs)]
+    assert_equal_but_for_ties(MODEL, texts, *found)
+    for [own], [other] in zip(ours, theirs, strict=True):
+        if own.ids == other.ids and len(own.ids) < LIMIT:
+            assert other.log_prob == pytest.approx(own.log_prob, abs=1e-3)
+            assert other.score == pytest.approx(own.score, abs=1e-3)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_every_hypothesis_has_its_own_log_probability_and_our_score(
+    engine: CTranslate2Engine, masked: bool
+) -> None:
+    texts = with_placeholders(sources(60, SRC)) if masked else sources(60, SRC)
+    for text, n_best in zip(texts, engine.decode(texts, BEAM), strict=True):
+        assert len(n_best) >= 4
+        for each in n_best:
+            assert each.score == pytest.approx(
+                each.log_prob / length_penalty(len(each.ids) + 1, 0.6)
+            )
+        ended = [each for each in n_best if len(each.ids) < LIMIT]
+        if not masked:  # our model knows of no placeholders that are kept out
+            closed = [*CLOSED, *TGT.placeholders]
+            for each in ended:
+                expected = log_prob(MODEL, text, each.ids, closed)
+                assert each.log_prob == pytest.approx(expected, abs=2e-3)
+            assert n_best == sorted(n_best, key=lambda each: -each.score)
+
+
+@pytest.mark.parametrize("search", [GREEDY, BEAM])
+def test_some_hypothesis_has_every_placeholder_of_its_source_once(
+    engine: CTranslate2Engine, search: SearchConfig
+) -> None:
+    texts = with_placeholders(sources(80, SRC)) + sources(40, SRC)
+    lost = 0
+    for text, n_best in zip(texts, engine.decode(texts, search), strict=True):
+        both = zip(SRC.placeholders, TGT.placeholders, strict=True)
+        wanted = [theirs for ours, theirs in both if ours in text]
+        written = [placeholders(each) for each in n_best]
+        assert wanted in written
+        assert all(set(each) <= set(wanted) for each in written)
+        lost += written[0] != wanted
+    assert lost > 10  # a random model loses many: they had to be put back
+
+
+def placeholders(hypothesis: Hypothesis) -> list[int]:
+    return sorted(i for i in hypothesis.ids if i in TGT.placeholders)
+
+
+def test_no_translation_is_longer_than_asked(engine: CTranslate2Engine) -> None:
+    texts = sources(60, SRC)
+    search = SearchConfig(beam_size=2, n_best=2, max_ratio=0.01)
+    found = engine.decode(texts, search)
+    assert max(len(each.ids) for n_best in found for each in n_best) == 10
+
+
+def test_sampling_is_refused(engine: CTranslate2Engine) -> None:
+    with pytest.raises(ConfigError, match=r"search\.method=sample needs --engine torch"):
+        engine.decode([[5]], SearchConfig(method="sample"))
+
+
+def test_a_folder_that_cannot_be_loaded_is_told_by_name(tmp_path: Path) -> None:
+    (tmp_path / "model.bin").write_bytes(b"nothing")
+    with pytest.raises(ModelError, match=rf"{tmp_path}: CTranslate2 cannot load it .*; delete"):
+        CTranslate2Engine(tmp_path, *SIDES, longest=39, numbers="int8")
+
+
+# --- conversions ---
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "nmt" / "ctranslate2"
+
+
+def test_the_command_says_the_same_and_starts_without_torch(
+    trained: RunDir, cache: Path, tmp_path: Path
+) -> None:
+    run = RunDir(tmp_path / "run")
+    shutil.copytree(trained.path, run.path)
+    run.path.chmod(0o500)  # nothing is written there
+    ask = ("translate", "--model", run.path, "--engine", "ctranslate2", "--precision", "fp32")
+    text = "one two three.\n\nfour, see https://x.org/a.\n"
+    expected = run_nmt("translate", "--model", run.path, "-q", stdin=text).stdout.splitlines()
+    first = run_nmt(*ask, stdin=text)
+    tells_imports = [sys.executable, "-X", "importtime", "-m", "nmt", *map(str, ask)]
+    again = subprocess.run(tells_imports, input=text.encode(), capture_output=True, check=True)
+    assert first.stdout.splitlines()[:2] == again.stdout.splitlines()[:2] == expected[:2]
+    assert b"https://x.org/a" in again.stdout
+    assert "ctranslate2 float32 on cpu" in first.stderr.decode()
+    imported = {line.split()[-1] for line in again.stderr.splitlines() if b"import time:" in line}
+    assert b"ctranslate2" in imported
+    assert b"torch" not in imported
+    assert len(list(cache.glob("[!.]*"))) == 1
+
+
+def test_what_another_process_converts_meanwhile_is_waited_for_and_taken(
+    trained: RunDir, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = conversions.Conversion(trained.best, cache / "theirs")
+    is_held = []
+
+    def cached(*_: object) -> conversions.Conversion | None:
+        if not cache.exists():
+            return None
+        with (cache / ".lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                is_held.append(True)
+        return made
+
+    def convert_again(*_: object) -> None:
+        raise AssertionError("converted twice")
+
+    monkeypatch.setattr(conversions, "_cached", cached)
+    monkeypatch.setattr(conversions, "_made", convert_again)
+    config = load_config(trained.config)
+    src, tgt = load_side(config, trained, "src"), load_side(config, trained, "tgt")
+    assert converted(config, trained, src, tgt, "int8", print) == made
+    assert is_held == [True]
+
+
+def test_another_checkpoint_is_converted_anew_and_old_conversions_go(
+    corpus: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversions, "_KEPT", 2)
+    run = train(tiny_config(corpus, tmp_path / "run", "train.keep=4"))
+    config = load_config(run.config)
+    sides = load_side(config, run, "src"), load_side(config, run, "tgt")
+
+    def conversion(of: RunDir, numbers: conversions.Numbers = "int8") -> Path:
+        return converted(config, of, *sides, numbers, lambda _: None).folder
+
+    first = conversion(run)
+    assert conversion(run) == first
+    assert conversion(run, "float32") != first
+    step = next(path for path in run.steps() if path != checkpoint.best(run))
+    other = conversion(RunDir.at(step))
+    assert other != first
+    assert len(list(cache.glob("[!.]*"))) == 2
+    assert other.is_dir()
+
+
+def test_a_damaged_checkpoint_gives_way_to_the_last_whole_one(
+    trained: RunDir, tmp_path: Path, cache: Path
+) -> None:
+    run = RunDir(tmp_path / "run")
+    shutil.copytree(trained.path, run.path)
+    best = checkpoint.best(run)
+    assert best is not None
+    (best / "meta.json").write_text("{}")
+    warnings: list[str] = []
+    asked = Computing("ctranslate2", "auto", "auto")
+    translator = open_translator(
+        load_config(run.config), run, asked, warnings.append, lambda _: None
+    )
+    assert best not in translator.checkpoints
+    assert "trying the last whole checkpoint" in warnings[0]
+
+
+# --- the choice ---
+
+
+@pytest.mark.parametrize(
+    ("asked", "overrides", "amx", "gpu", "expected"),
+    [
+        (("auto", "auto"), [], False, False, "ctranslate2"),
+        (("auto", "auto"), [], True, False, "torch"),
+        (("auto", "auto"), [], False, True, "torch"),
+        (("cpu", "auto"), [], False, True, "ctranslate2"),
+        (("cpu", "int8"), [], True, True, "ctranslate2"),
+        (("cuda", "auto"), [], False, False, "torch"),
+        (("auto", "fp32"), [], False, False, "torch"),
+        (("auto", "auto"), ["search.method=sample"], False, False, "torch"),
+        (("auto", "auto"), ["model.norm=post", "model.final_norm=true"], False, False, "torch"),
+    ],
+)
+def test_auto_takes_what_can_do_it_and_is_fast_here(
+    monkeypatch: pytest.MonkeyPatch,
+    asked: tuple[str, str],
+    overrides: list[str],
+    amx: bool,
+    gpu: bool,
+    expected: str,
+) -> None:
+    monkeypatch.setattr(engines, "has_amx", lambda: amx)
+    monkeypatch.setattr(engines, "_has_a_gpu", lambda device: gpu and device != "cpu")
+    config = load_config(None, overrides)
+    assert engines._best_engine(config, Computing("auto", *asked)) == expected
+    ensemble = Computing("auto", *asked, others=((config, RunDir(Path("other"))),))
+    assert engines._best_engine(config, ensemble) == "torch"
+
+
+def test_without_the_library_torch_is_taken_and_asking_for_it_is_one_line(
+    trained: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(trained.config)
+    monkeypatch.setattr(engines, "find_spec", lambda _name: None)
+    monkeypatch.setattr(engines, "has_amx", lambda: False)
+    assert engines._best_engine(config, Computing("auto", "cpu", "auto")) == "torch"
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    with pytest.raises(ConfigError, match=r"CTranslate2 is not installed; run pip install"):
+        open_translator(config, trained, Computing("ctranslate2", "cpu", "auto"), print, print)
+
+
+def test_where_no_conversion_can_be_kept_torch_translates_unless_ctranslate2_is_asked_for(
+    trained: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(trained.config)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    monkeypatch.setattr(engines, "has_amx", lambda: False)
+    told: list[str] = []
+    auto = Computing("auto", "cpu", "auto")
+    assert open_translator(config, trained, auto, told.append, print).engine.name.startswith(
+        "torch"
+    )
+    [warning] = told
+    assert warning.startswith("/dev/null/nmt/ctranslate2: the model cannot be converted")
+    assert warning.endswith("; torch translates now")
+    with pytest.raises(ConfigError, match=r"name a folder for it as \$XDG_CACHE_HOME"):
+        open_translator(config, trained, Computing("ctranslate2", "cpu", "auto"), print, print)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (Computing("ctranslate2", "cuda", "auto"), "--device cuda needs --engine torch"),
+        (Computing("ctranslate2", "cpu", "bf16"), "--precision bf16 needs --engine torch"),
+        (Computing("torch", "cpu", "int8"), "--precision int8 needs --engine ctranslate2"),
+    ],
+)
+def test_what_an_engine_cannot_do_is_refused(
+    trained: RunDir, asked: Computing, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        open_translator(load_config(trained.config), trained, asked, print, print)

@@ -1,0 +1,17 @@
+"""The source side of a run whose sentencepiece model has certain pieces."""
+
+from nmt.config.load import load_config
+from nmt.run.folder import RunDir
+from nmt.run.sides import load_side
+from nmt.text.pieces import SentencePiece
+from nmt.text.side import Side
+from nmt.text.vocab import Vocab
+
+
+def side_of_pieces(run: RunDir, model: bytes, *overrides: str) -> Side:
+    """An English side of a model file, each of whose pieces is in the vocabulary."""
+    run.path.mkdir(exist_ok=True)
+    run.pieces("src").write_bytes(model)
+    pieces = SentencePiece(model).pieces()
+    Vocab(pieces, [1] * len(pieces)).save(run.vocab("src"))
+    return load_side(load_config(None, ["src.tokenizer=sentencepiece", *overrides]), run, "src")
