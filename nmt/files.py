@@ -23,6 +23,7 @@ _LARGEST = 2**28
 _WORK = re.compile(rf"\.(?P<name>.+)\.(?P<why>[a-z0-9_]{{8}}|old){re.escape(PART)}")
 # What only a stage itself reads; the first versions did not write the ending.
 _SCRATCH = re.compile(rf"\.(stage|prepare|tokens)\.[a-z0-9_]{{8}}({re.escape(PART)})?")
+_FREE_SPACE = "free some space; everything written before is intact"
 _DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -30,18 +31,18 @@ _DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, fix: str = _FREE_SPACE) -> Iterator[Path]:
     """Yield a temporary neighbour of `path`; on success it is synced and renamed to `path`, else removed.
 
     The neighbour does not exist yet: the caller makes it a file or a folder.
-    Raises UserError if the disk is full.
+    Raises UserError, which tells the `fix`, if the disk is full.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=PART, dir=path.parent))
     new = work / path.name
     old = work / "old"
     try:
-        with _naming_the_full_disk(path):
+        with _naming_the_full_disk(path, fix):
             yield new
             for inner in sorted(new.rglob("*")):
                 sync(inner)
@@ -79,14 +80,13 @@ def append_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def _naming_the_full_disk(path: Path) -> Iterator[None]:
+def _naming_the_full_disk(path: Path, fix: str = _FREE_SPACE) -> Iterator[None]:
     """Name the file if the disk is full. The system's own error does not."""
     try:
         yield
     except OSError as error:
         if error.errno not in _DISK_IS_FULL:
             raise
-        fix = "free some space; everything written before is intact"
         raise UserError(f"{path}: cannot be written ({error.strerror}); {fix}") from None
 
 

@@ -1,20 +1,17 @@
 """nmt translate: N lines in, N lines out, in order."""
 
-import os
-import stat
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from nmt.commands.shell import options
-from nmt.commands.shell.stopping import telling_how_to_go_on
 from nmt.commands.shell.streams import (
     flush,
     input_lines,
+    is_on_disk,
     is_standard,
     is_watched,
     lines_ahead,
@@ -24,15 +21,18 @@ from nmt.commands.shell.streams import (
     warn,
 )
 from nmt.commands.shell.trained_run import computing_of, find_run, refuse_memory_elsewhere
-from nmt.commands.translate_files import FilesAsked, Job, translate_files
-from nmt.errors import ConfigError, counted
+from nmt.commands.translation.files import (
+    FilesAsked,
+    Job,
+    shard_translator,
+    translate_file,
+    translate_files,
+)
+from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.jobs.resumable import ResumableOutput
     from nmt.run.folder import RunDir
-    from nmt.translate.translation import Translation
-    from nmt.translate.translator import Translator
 
 OutputFormat = Annotated[
     Literal["text", "jsonl", "scores"],
@@ -124,7 +124,16 @@ def translate(
     if alignments:
         engine = _engine_that_aligns(engine, output_format, output_dir, ensemble)
     computing = computing_of(engine, device, precision, ensemble)
-    _carry_out(Job(settings, run, computing, output_format, invalid, quiet), files, alignments)
+    _carry_out(Job(settings, run, computing, output_format, alignments, invalid, quiet), files)
+
+
+def _carry_out(job: Job, files: FilesAsked) -> None:
+    if files.output_dir is not None:
+        translate_files(job, files)
+    elif files.output is not None and not is_standard(files.output):
+        translate_file(job, files)
+    else:
+        _to_stdout(job, files.source)
 
 
 def _trained_run(
@@ -141,28 +150,6 @@ def _trained_run(
     settings, run = find_run(model, config, asked)
     refuse_memory_elsewhere(run, settings.search.memory, config, asked)
     return settings, run
-
-
-def _carry_out(job: Job, files: FilesAsked, alignments: bool) -> None:
-    if files.output_dir is not None:
-        translate_files(job, files)
-    else:
-        _translate_lines(job, files, alignments)
-
-
-def _translate_lines(job: Job, files: FilesAsked, alignments: bool) -> None:
-    """The lines of one file or of stdin, to one file or to stdout."""
-    from nmt.translate.opening import open_translator
-
-    translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
-    render = Renderer(translator, job.output_format, alignments)
-    source = files.source
-    lines = input_lines(source, job.invalid)
-    text = Text(lines, None if is_standard(source) else source, job.quiet)
-    if files.output is None or is_standard(files.output):
-        _to_stdout(text, render)
-    else:
-        _to_file(text, render, files.output, files.resume, files.overwrite)
 
 
 def _refuse_several_as_text(output_format: str, n_best: int) -> None:
@@ -192,95 +179,31 @@ def _engine_that_aligns(
     return "torch"
 
 
-class Renderer:
-    """Lines of English to what is written for them, with warnings of faults."""
+def _to_stdout(job: Job, source: Path | None) -> None:
+    """The lines of a file many at a time, on all cores; others as they arrive."""
+    from nmt.machine.helpers import in_order
+    from nmt.translate.windows import live_windows, shown, windows
 
-    def __init__(
-        self, translator: "Translator", output_format: str, alignments: bool = False
-    ) -> None:
-        self._translator = translator
-        self._output_format = output_format
-        self._alignments = alignments
-
-    def __call__(self, window: list[str], first_number: int) -> str:
-        """What is written for these lines, the first of which has this number."""
-        from nmt.translate.formats import written
-
-        translations = self._translator.translate(window)
-        for number, translation in enumerate(translations, first_number):
-            for fault in translation.faults:
-                warn(f"line {number}: {printable(str(fault))}")
-        if self._alignments:
-            return self._with_alignments(translations, first_number)
-        return written(self._output_format, translations, first_number)
-
-    def _with_alignments(self, translations: "list[Translation]", first_number: int) -> str:
-        from nmt.corpus.reading.pairs import SentencePair
-        from nmt.engines.decoder import Decoder
-        from nmt.scoring.alignment import align
-        from nmt.translate.formats import as_aligned_json
-
-        engine = self._translator.engine
-        assert isinstance(engine, Decoder)  # noqa: S101 - `_engine_that_aligns` has chosen it
-        pairs = [SentencePair(each.source, each.text) for each in translations]
-        alignments = align(engine, pairs)
-        numbers = range(first_number, first_number + len(translations))
-        return "".join(map(as_aligned_json, numbers, translations, alignments))
-
-    def fingerprint(self) -> str:
-        """A hash that is equal where the same lines are written for the same input."""
-        form = f"{self._output_format}, aligned" if self._alignments else self._output_format
-        return f"{self._translator.fingerprint()} {form}"
-
-
-@dataclass(frozen=True)
-class Text:
-    """What is to be translated."""
-
-    lines: Iterator[str]
-    file: Path | None  # where they come from; None: stdin
-    quiet: bool
-
-    def is_on_disk(self) -> bool:
-        """Whether the lines are all there; others are answered as they come."""
-        status = os.fstat(sys.stdin.fileno()) if self.file is None else self.file.stat()
-        return stat.S_ISREG(status.st_mode)
-
-    def shown(self, windows: Iterator[list[str]], done: int = 0) -> Iterator[list[str]]:
-        """Windows of these lines after the first `done`, with a progress bar for who sees it."""
-        from nmt.translate.windows import shown
-
-        watched = is_watched(self.quiet)
-        return shown(windows, watched, done, lines_ahead(self.file) if watched else None)
-
-
-def _to_stdout(text: Text, render: Renderer) -> None:
-    """The lines of a file many at a time, others as they arrive."""
-    from nmt.translate.windows import live_windows, windows
-
-    if text.file is None and sys.stdin.isatty() and not text.quiet:
+    work = shard_translator(job)
+    file = None if is_standard(source) else source
+    if file is None and sys.stdin.isatty() and not job.quiet:
         say("nmt: type English, a line at a time; Ctrl-D ends")
-    lines = text.lines
-    done = 0
-    for window in text.shown(windows(lines)) if text.is_on_disk() else live_windows(lines):
-        put(render(window, done + 1))
+    lines = input_lines(file, job.invalid)
+    on_disk = is_on_disk(file)
+    numbered = _numbered(windows(lines) if on_disk else live_windows(lines))
+    windows_done = in_order(work.rendered, numbered, work.helpers if on_disk else 0)
+    watched = is_watched(job.quiet)
+    total = lines_ahead(file) if watched else None
+    for done in shown(windows_done, watched, total, lambda done: done.lines):
+        for number, fault in done.faults:
+            warn(f"line {number}: {printable(fault)}")
+        put(done.text)
         flush()
-        done += len(window)
 
 
-def _to_file(text: Text, render: Renderer, output: Path, resume: bool, overwrite: bool) -> None:
-    """Into a file that appears when all lines are done; what is done beforehand can be resumed."""
-    from nmt.jobs.resumable import resumable_output
-    from nmt.translate.windows import windows
-
-    with (
-        resumable_output(output, render.fingerprint(), resume, overwrite) as part,
-        telling_how_to_go_on(lambda: _how_to_resume(part)),
-    ):
-        for window in text.shown(windows(part.remaining(text.lines)), part.lines):
-            part.append(window, render(window, part.lines + 1))
-
-
-def _how_to_resume(part: "ResumableOutput") -> str:
-    held = f"{part.folder} holds {counted(part.lines, 'translated line')}"
-    return f"{held}; continue with the same command and --resume"
+def _numbered(windows: Iterator[list[str]]) -> Iterator[tuple[list[str], int]]:
+    """Windows, each with the number of its first line."""
+    first = 1
+    for window in windows:
+        yield window, first
+        first += len(window)

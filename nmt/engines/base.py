@@ -15,6 +15,7 @@ class Engine(Protocol):
     """A model that decodes."""
 
     name: str  # for reports: what computes, and how exactly
+    helpers: int  # how many processes of one thread may translate in the place of this one
     src: Side
     tgt: Side
 

@@ -27,13 +27,15 @@ _NUMBERS: dict[str, Literal["int8", "float32"]] = {
 class Computing(NamedTuple):
     """What computes, on which device, and how exactly; each may be `auto`.
 
-    `others` are trained runs whose models decide together with that of the run that translates.
+    `others` are trained runs whose models decide together with that of the run that translates. `helpers`: whether
+    other processes on this machine may help.
     """
 
     engine: EngineName
     device: str
     precision: str
     others: tuple[TrainedRun, ...] = ()
+    helpers: bool = True
 
 
 def chosen_engine(config: Config, asked: Computing) -> EngineName:

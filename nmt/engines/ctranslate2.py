@@ -53,6 +53,7 @@ class CTranslate2Engine:
         """
         self.name = f"ctranslate2 {numbers}"
         self.threads = _threads()
+        self.helpers = 0  # its threads do not need Python's lock
         self._folder = folder
         library = load_ctranslate2()
         try:

@@ -5,13 +5,11 @@ Shapes: B sentences, S source positions, N rows, P placeholders, L target positi
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
-from threading import Barrier
 from typing import NamedTuple
+from weakref import ref
 
 import numpy as np
 import torch
@@ -20,6 +18,7 @@ from torch import Tensor
 from nmt.config.schema import SearchConfig
 from nmt.errors import Say, UserError, print_nothing
 from nmt.machine.device import Precision
+from nmt.machine.helpers import CAN_FORK, Helpers, is_helper
 from nmt.machine.oom import none_on_oom
 from nmt.model.batch import pad
 from nmt.model.loading import in_precision
@@ -75,6 +74,11 @@ class Decoder:
         self._readers: list[Reader] = []  # of the memory, one for each model
         # The most that is searched at a time: padded source positions times beams. None: all has fitted.
         self._capacity: int | None = None
+        # How many batches are searched at a time: on a CPU by as many processes.
+        searches_alone = self.device.type != "cpu" or not CAN_FORK
+        self.threads = 1 if searches_alone else torch.get_num_threads()
+        self.helpers = 0 if self.threads == 1 else self.threads
+        self._helpers: Helpers[tuple[list[Source], SearchConfig], list[NBest]] | None = None
 
     @property
     def longest(self) -> int:
@@ -127,17 +131,12 @@ class Decoder:
             found.append(sorted(drawn, key=lambda hypothesis: -hypothesis.log_prob))
         return found
 
-    @property
-    def threads(self) -> int:
-        """How many batches are searched at a time."""
-        return torch.get_num_threads() if self.device.type == "cpu" else 1
-
     def _decode(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
         """What search finds for each source, in order."""
         lengths = [len(source.ids) for source in sources]
         batches = batches_of(lengths, search.batch_tokens, self.threads)
         of_batches = [[sources[i] for i in batch] for batch in batches]
-        results = self._search_each(of_batches, search, self.threads)
+        results = self._search_each(of_batches, search)
 
         found: list[NBest] = [[] for _ in sources]
         for batch, n_bests in zip(batches, results, strict=True):
@@ -146,16 +145,15 @@ class Decoder:
         return found
 
     def _search_each(
-        self, batches: list[list[Source]], search: SearchConfig, threads: int
-    ) -> Iterator[list[NBest]]:
+        self, batches: list[list[Source]], search: SearchConfig
+    ) -> Iterable[list[NBest]]:
         """Search every batch. On a CPU, several batches at a time use the cores better than one does."""
-        search_batch = partial(self._search_within_memory, search=search)
-        workers = min(threads, len(batches))
-        if workers <= 1:
-            yield from map(search_batch, batches)
-            return
-        with _pool(workers, torch.get_num_threads() // workers) as pool:
-            yield from pool.map(search_batch, batches)
+        tasks = [(batch, search) for batch in batches]
+        if len(tasks) == 1 or not self.helpers or is_helper():
+            return [self._search_within_memory(*task) for task in tasks]
+        if self._helpers is None:
+            self._helpers = Helpers(_Searcher(self), self.helpers)
+        return self._helpers.map(tasks)
 
     # --- memory ---
 
@@ -243,27 +241,18 @@ class Decoder:
         return torch.tensor(ids, device=self.device)
 
 
-@contextmanager
-def _pool(workers: int, threads_each: int) -> Iterator[ThreadPoolExecutor]:
-    """Workers that have so many of torch's threads each.
+class _Searcher:
+    """What a helper does. It does not keep the decoder alive, which keeps the helpers."""
 
-    torch sets that for the thread that asks and for all that start later, in the whole process. So it is set
-    back as soon as every worker has begun.
-    """
-    threads = torch.get_num_threads()
-    have_begun = Barrier(workers + 1)
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = ref(decoder)
 
-    def begin() -> None:
-        torch.get_num_threads()  # at its first question a thread takes over what is set by then
-        torch.set_num_threads(threads_each)
-        have_begun.wait()
-
-    with ThreadPoolExecutor(workers, initializer=begin) as pool:
-        for _ in range(workers):  # a worker starts for each piece of work while none is free
-            pool.submit(int)
-        have_begun.wait()
-        torch.set_num_threads(threads)
-        yield pool
+    def __call__(self, task: tuple[list[Source], SearchConfig]) -> list[NBest]:
+        decoder = self._decoder()
+        assert decoder is not None  # noqa: S101 - who asks has it
+        if is_helper():  # what does not fit in its memory is for the process that it helps
+            return decoder._search(*task)
+        return decoder._search_within_memory(*task)
 
 
 def _positions(sources: list[Source], search: SearchConfig) -> int:

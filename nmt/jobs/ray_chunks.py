@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nmt.errors import Say, UserError, counted
-from nmt.jobs.ray_session import Cluster, last_line
-from nmt.jobs.waiting import Waiting
+from nmt.jobs.ray_session import Cluster, Waiting, last_line
 from nmt.machine.workers import MapChunks, chunks_of
 
 _AT_ONCE = 3  # chunks for each CPU: one at work, others on their way there and back

@@ -11,15 +11,16 @@ import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from nmt.errors import ConfigError, UserError
-from nmt.jobs.version import version
+from nmt.errors import ConfigError, Say, UserError, counted
+from nmt.run.version import version
 
 LOCAL = "local"
 AUTO = "auto"
@@ -27,7 +28,9 @@ _NO_CLUSTER = (
     "no cluster runs on this machine; start one with ray start --head, or give --ray local"
 )
 _OBJECTS = 256 * 2**20  # bytes of shared memory for what travels between processes
-_ANSWER_WITHIN = 60  # seconds, in which a node says what is installed there
+_ANSWER_WITHIN = 120  # seconds, in which a node says what is installed there, and loads a model
+_SILENCE = 30  # seconds before it is said that nothing comes
+_AGAIN = 60  # seconds until it is said again
 _CONNECT_WITHIN = 5  # seconds
 # Ray puts sockets below its folder, and the name of a socket has at most 107 bytes.
 _LONGEST_FOLDER = 30
@@ -62,37 +65,86 @@ class Cluster:
                 nodes.append(Node(node["NodeID"], name, cpus, gpus))
         return nodes
 
-    def refuse_other_versions(self) -> None:
-        """Raise UserError, by name, for a node on which another nmt is installed, or none."""
+    def ask_each_node(
+        self, question: Callable[..., Any], *about: Any, num_cpus: int = 0, num_gpus: int = 0
+    ) -> list[Any]:
+        """What a function answers on each node that has room for it; a node that dies meanwhile has no answer.
+
+        Raises what the function raises as a UserError, else UserError, which names a node where it does not run.
+        """
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        ask = self.ray.remote(num_cpus=0, max_retries=0)(_version_there)
+        ask = self.ray.remote(num_cpus=num_cpus, num_gpus=num_gpus, max_retries=0)(question)
         asked = {}
         for node in self.nodes():
-            there = NodeAffinitySchedulingStrategy(node.id, soft=False)
-            asked[node] = ask.options(scheduling_strategy=there).remote()
-        for node, answer in asked.items():
-            self._refuse_other_version(node, answer)
+            if node.cpus >= num_cpus and node.gpus >= num_gpus:
+                there = NodeAffinitySchedulingStrategy(node.id, soft=False)
+                asked[node] = ask.options(scheduling_strategy=there).remote(*about)
+        answers = (self._answer(node, answer) for node, answer in asked.items())
+        return [answer for answer in answers if answer is not None]
 
-    def _refuse_other_version(self, node: Node, answer: Any) -> None:
-        own = version()
-        fix = f"install nmt {own} on every node"
+    def _answer(self, node: Node, answer: Any) -> Any:
+        exceptions = self.ray.exceptions
         try:
-            found = self.ray.get(answer, timeout=_ANSWER_WITHIN)
-        except self.ray.exceptions.GetTimeoutError:
+            return self.ray.get(answer, timeout=_ANSWER_WITHIN)
+        except exceptions.GetTimeoutError:
             message = f"has not answered for {_ANSWER_WITHIN} s"
             raise UserError(f"node {node.name}: {message}; look at it, or remove it") from None
-        except self.ray.exceptions.RayError as error:
-            if node not in self.nodes():  # it has died meanwhile, and gets no work
-                return
+        except exceptions.RayError as error:
+            if node not in self.nodes():
+                return None
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, UserError):
+                raise type(cause)(f"node {node.name}: {cause}") from None
+            fix = f"install nmt {version()} on every node"
             why = last_line(error)
             raise UserError(f"node {node.name}: nmt does not run there ({why}); {fix}") from None
-        if found != own:
-            raise UserError(f"node {node.name}: has nmt {found}, and this is nmt {own}; {fix}")
+
+    def refuse_other_versions(self) -> None:
+        """Raise UserError, by name, for a node on which another nmt is installed, or none."""
+        own = version()
+        for name, found in self.ask_each_node(_version_there):
+            if found != own:
+                fix = f"install nmt {own} on every node"
+                raise UserError(f"node {name}: has nmt {found}, and this is nmt {own}; {fix}")
 
 
-def _version_there() -> str:
-    return version()
+class Waiting:
+    """Asked again and again while nothing comes, it says now and then for what others' work leaves no room."""
+
+    def __init__(self, ray: Any, say: Say) -> None:
+        self._ray = ray
+        self._say = say
+        self._next: float | None = None  # when the next line is due
+
+    def goes_on(self, wanted: str) -> None:
+        """Nothing has come; `wanted` is what needs room, in words."""
+        now = time.monotonic()
+        if self._next is None:
+            self._next = now + _SILENCE
+        if now >= self._next:
+            self._next = now + _AGAIN
+            self._say(f"waiting for {wanted}; the cluster has {self._free()} free")
+
+    def ends(self) -> None:
+        """Something has come."""
+        self._next = None
+
+    def _free(self) -> str:
+        free = self._ray.available_resources()
+        cpus = counted(int(free.get("CPU", 0)), "CPU")
+        gpus = int(free.get("GPU", 0))
+        return f"{cpus} and {counted(gpus, 'GPU')}" if gpus else cpus
+
+
+def _version_there() -> tuple[str, str]:
+    return this_node(), version()
+
+
+def this_node() -> str:
+    """The name and the address of the node that asks."""
+    ray = load_ray()
+    return f"{os.uname().nodename} ({ray.util.get_node_ip_address()})"
 
 
 @contextmanager

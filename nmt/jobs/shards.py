@@ -1,4 +1,4 @@
-"""A file of text cut into shards, each of which is translated by itself.
+"""A text cut into shards, each of which is translated by itself.
 
 A shard is a window of lines, as `nmt translate < FILE` takes them. With as many threads the batches are the same, and
 on the same kind of CPU so are the bytes; another kind may differ in the last bits of a score, and rarely in a word. Its
@@ -8,46 +8,53 @@ one, whoever made it and whenever.
 
 import gzip
 import hashlib
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from nmt.corpus.reading.lines import blocks_of, decode_lines
 from nmt.errors import UserError
-from nmt.jobs.version import version
+from nmt.run.version import version
 from nmt.translate.formats import written
 from nmt.translate.windows import windows
 
 if TYPE_CHECKING:
     from nmt.translate.translator import Translator
 
+Numbered = tuple[int, str]  # the number of a line, and what is wrong with it
+
+ATTEMPTS = 3
 _LEVEL = 6  # of gzip
-_GZIP = 31  # as zlib calls it
-_START = 2**18  # bytes by which a file's number of lines is judged
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Lines of a file, one after another."""
+    """Lines of a text, one after another."""
 
-    file: Path
-    first: int  # the number of its first line; a file's first is 1
+    text: str  # where they come from: the name of a file, or stdin
+    first: int  # the number of its first line; a text's first is 1
     lines: list[str]
     name: str  # equal for equal results
+    is_packed: bool  # whether its result is compressed
 
     def __str__(self) -> str:
         last = self.first + len(self.lines) - 1
-        return f"{self.file}: lines {self.first:,} to {last:,}"
+        return f"{self.text}: lines {self.first:,} to {last:,}"
+
+
+class Rendered(NamedTuple):
+    """What is written for some lines, how many these are, and their faults."""
+
+    lines: int
+    text: str
+    faults: list[Numbered]
 
 
 @dataclass(frozen=True)
 class Done:
-    """What is written for a shard, compressed for a .gz, and what there is to warn of."""
+    """What is written for a shard, and the faults of its lines."""
 
     content: bytes
-    warnings: tuple[str, ...] = ()
+    faults: Sequence[Numbered] = ()
 
 
 @dataclass(frozen=True)
@@ -59,57 +66,83 @@ class Failed:
 
 
 Outcome = Done | Failed
+Work = Callable[[Shard], Done]
 
 
-def shards_of(file: Path, made_with: str, invalid: str = "error") -> Iterator[Shard]:
-    """Cut a file, plain or .gz, into shards.
+def shards_of(
+    lines: Iterable[str], text: str, made_with: str, is_packed: bool = False
+) -> Iterator[Shard]:
+    """Cut the lines of a text into shards; `made_with` is that of a `ShardTranslator`.
 
-    `made_with` is that of a `ShardTranslator`. Bytes that are not UTF-8 are an "error", or "replace" makes them U+FFFD.
-    Raises DataError, after the shards before it, for what is wrong with the file.
+    What `lines` raises is raised after the shards before it.
     """
-    errors = "strict" if invalid == "error" else invalid
     first = 1
-    for lines in windows(decode_lines(blocks_of(file), file, errors)):
-        yield Shard(file, first, lines, _name(first, lines, made_with))
-        first += len(lines)
+    for window in windows(lines):
+        yield Shard(text, first, window, _name(first, window, made_with), is_packed)
+        first += len(window)
 
 
 def _name(first: int, lines: list[str], made_with: str) -> str:
-    start = f"{first:012d}"
+    start = f"{first:012d}-{len(lines)}"
     digest = hashlib.sha256(f"{made_with}\n{start}\n".encode())
     digest.update("\n".join(lines).encode())
     return f"{start}-{digest.hexdigest()[:32]}"
 
 
+def lines_in(name: str) -> int:
+    """How many lines a shard of this name has."""
+    return int(name.split("-")[1])
+
+
 class ShardTranslator:
     """Shards to what is written for them."""
 
-    def __init__(self, translator: "Translator", output_format: str) -> None:
+    def __init__(self, translator: "Translator", output_format: str, alignments: bool) -> None:
+        """`alignments`: which words stand for which are written too; the engine has to be torch's."""
         self._translator = translator
         self._output_format = output_format
+        self._alignments = alignments
+
+    @property
+    def helpers(self) -> int:
+        """How many processes may do this beside each other."""
+        return self._translator.engine.helpers
 
     def made_with(self) -> str:
         """What decides what is written for given lines, in one line."""
         translator = self._translator
         threads = f"{translator.threads} threads"
-        return f"{translator.fingerprint()} {threads} {self._output_format} nmt {version()}"
+        form = f"{self._output_format}, aligned" if self._alignments else self._output_format
+        return f"{translator.fingerprint()} {threads} {form} nmt {version()}"
 
     def __call__(self, shard: Shard) -> Done:
         """Translate the lines of a shard."""
-        translations = self._translator.translate(shard.lines)
-        warnings = []
-        for number, translation in enumerate(translations, shard.first):
-            for fault in translation.faults:
-                warnings.append(f"{shard.file}:{number}: {fault}")
-        text = written(self._output_format, translations, shard.first)
-        return Done(packed(text.encode(), shard.file), tuple(warnings))
+        rendered = self.rendered((shard.lines, shard.first))
+        return Done(packed(rendered.text.encode(), shard.is_packed), rendered.faults)
+
+    def rendered(self, window: tuple[list[str], int]) -> Rendered:
+        """What is written for lines that are numbered from the given number on."""
+        lines, first = window
+        translations = self._translator.translate(lines)
+        faults = []
+        for number, translation in enumerate(translations, first):
+            faults += [(number, str(fault)) for fault in translation.faults]
+        alignments = self._translator.alignments(translations) if self._alignments else None
+        text = written(self._output_format, translations, first, alignments)
+        return Rendered(len(lines), text, faults)
 
 
-def packed(content: bytes, file: Path) -> bytes:
-    """The content as a file of this name holds it. Packed pieces, one after another, are a packed whole."""
-    if file.suffix != ".gz":
-        return content
-    return gzip.compress(content, _LEVEL, mtime=0)
+def attempted(work: Work, shard: Shard) -> tuple[Shard, Outcome]:
+    """A shard with its result, or why it failed: with a UserError at once, with anything else each time."""
+    outcome: Outcome = Failed("it was not tried")
+    for _ in range(ATTEMPTS):
+        try:
+            return shard, work(shard)
+        except Exception as error:
+            outcome = failure(error)
+            if outcome.is_final:
+                break
+    return shard, outcome
 
 
 def failure(error: Exception) -> Failed:
@@ -121,21 +154,6 @@ def failure(error: Exception) -> Failed:
     return Failed(f"{kind}: {first}" if first else kind)
 
 
-def estimated_lines(files: Sequence[Path]) -> dict[Path, int]:
-    """About how many lines files have, judged by the start of each."""
-    return {file: _estimated(file) for file in files}
-
-
-def _estimated(file: Path) -> int:
-    try:
-        with file.open("rb") as opened:
-            start = opened.read(_START)
-        size = file.stat().st_size
-        text = start
-        if file.suffix == ".gz":
-            unzip = zlib.decompressobj(wbits=_GZIP)
-            text = unzip.decompress(start)
-            start = start[: len(start) - len(unzip.unused_data)]
-    except (OSError, zlib.error):
-        return 0  # reading it tells what is wrong with it
-    return text.count(b"\n") * size // max(1, len(start))
+def packed(content: bytes, is_packed: bool) -> bytes:
+    """The content, compressed or not. Compressed pieces, one after another, are a compressed whole."""
+    return gzip.compress(content, _LEVEL, mtime=0) if is_packed else content

@@ -97,11 +97,11 @@ def _in_processes(
     # "spawn": a fork of a process that has used torch's threads can hang.
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent) as pool:
         pending: deque[Future[Result]] = deque()
         try:
             for chunk in chunks:
-                with _deaf_children():
+                with deaf_children():
                     pending.append(pool.submit(work, chunk))
                 if len(pending) > 2 * count:  # memory holds a few chunks, not the corpus
                     yield pending.popleft().result()
@@ -114,7 +114,7 @@ def _in_processes(
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
+def deaf_children() -> Iterator[None]:
     """Processes that are started here never hear Ctrl-C, which reaches all of a terminal: their parent ends them."""
     unheard = {signal.SIGINT, signal.SIGHUP}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, unheard)
@@ -124,7 +124,7 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End this worker when its parent is killed; otherwise it would wait for ever to hand over its result."""
     parent = multiprocessing.parent_process()
     assert parent is not None  # noqa: S101 - a worker has one

@@ -7,7 +7,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from nmt.config.load import dump
 from nmt.config.schema import Config
 from nmt.files import checksum
 from nmt.run.folder import RunDir
+from nmt.run.version import source_hash
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 
@@ -38,11 +39,11 @@ def provenance(config: Config, run: RunDir, lineage: dict[str, Any]) -> dict[str
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
-        "sacrebleu": version("sacrebleu"),
+        "sacrebleu": metadata.version("sacrebleu"),
         "seed": config.train.seed,
         "config": hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest(),
         "data": _fingerprint(run.store("train").iterdir()),
-        "source": _fingerprint(_PACKAGE.rglob("*.py")),
+        "source": source_hash(),
         "git": _commit(_PACKAGE.parent / ".git"),
         **({"licence": licence} if licence else {}),
         **({"corpora": corpora} if corpora else {}),

@@ -66,7 +66,15 @@ FORMATS: dict[str, Callable[[int, Translation], str]] = {
 }
 
 
-def written(form: str, translations: Sequence[Translation], start: int) -> str:
-    """What is written for lines that are numbered from `start` on."""
+def written(
+    form: str,
+    translations: Sequence[Translation],
+    start: int,
+    alignments: "Sequence[Alignment | None] | None" = None,
+) -> str:
+    """What is written for lines that are numbered from `start` on; JSON has their alignments, if they are given."""
+    if alignments is not None:
+        numbers = range(start, start + len(translations))
+        return "".join(map(as_aligned_json, numbers, translations, alignments))
     write = FORMATS[form]
     return "".join(write(number, each) for number, each in enumerate(translations, start))

@@ -30,7 +30,12 @@ def open_translator(
             return _translator(config, engine, (checkpoint,))
     if asked.precision == "int8":
         raise ConfigError("--precision int8 needs --engine ctranslate2")
-    return load_translator(config, run, asked.device, asked.precision, warn, say, asked.others)
+    translator = load_translator(
+        config, run, asked.device, asked.precision, warn, say, asked.others
+    )
+    if not asked.helpers:
+        translator.engine.helpers = 0
+    return translator
 
 
 def load_translator(

@@ -9,10 +9,12 @@ import hashlib
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nmt.checks.faults import Fault, faults, mangled, repetition
 from nmt.chinese.typography import repair
 from nmt.config.schema import AugmentConfig, SearchConfig
+from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.base import Engine
 from nmt.run.sides import numbers_masked
 from nmt.search.hypotheses import NBest
@@ -24,6 +26,9 @@ from nmt.translate.between_spans import texts_between, with_spans
 from nmt.translate.candidates import agreed, candidates_of
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate, Translation
+
+if TYPE_CHECKING:
+    from nmt.scoring.alignment import Alignment
 
 # Characters, on average. To encode a line of megabytes only to see that it is too long takes gigabytes.
 _LONGEST_TOKEN = 64
@@ -90,6 +95,14 @@ class Translator:
             self._replace_faulty(lines, found)
         self._put_in_spans(lines, found)
         return [self._translation(line, of) for line, of in zip(lines, found, strict=True)]
+
+    def alignments(self, translations: Sequence[Translation]) -> "list[Alignment | None]":
+        """Which words of each best translation stand for which of its source; the engine has to be torch's."""
+        from nmt.engines.decoder import Decoder
+        from nmt.scoring.alignment import align
+
+        assert isinstance(self.engine, Decoder)  # noqa: S101 - whoever asks has chosen it
+        return align(self.engine, [SentencePair(each.source, each.text) for each in translations])
 
     # --- candidates: mask, split, decode, put together ---
 

@@ -20,6 +20,7 @@ _SLOT = 500  # characters
 _PAUSE = 0.02  # seconds that a line waits for others to come with it
 
 Item = TypeVar("Item", bound=Sized)  # of a window: a line, or a pair
+Shown = TypeVar("Shown")  # a window, or what was made of one
 Arrival = str | BaseException | None  # a line; at the end what was raised, or None
 Arrivals = SimpleQueue[Arrival]
 
@@ -89,18 +90,16 @@ def _next_window(arrivals: Arrivals, free_slots: Semaphore, size: int) -> tuple[
 
 
 def shown(
-    windows: Iterable[list[Item]], watched: bool, done: int = 0, total: int | None = None
-) -> Iterator[list[Item]]:
-    """The same windows, with a progress bar on stderr if it is `watched`.
-
-    `done` lines were dealt with before; `total` is their number and that of all others, if it is known.
-    """
-    with tqdm(
-        unit=" lines", file=sys.stderr, disable=not watched, initial=done, total=total
-    ) as bar:
+    windows: Iterable[Shown],
+    watched: bool,
+    total: int | None = None,
+    lines: Callable[[Shown], int] = len,  # type: ignore[assignment]
+) -> Iterator[Shown]:
+    """The same windows, with a progress bar on stderr if it is `watched`; `total` is the number of lines, if known."""
+    with tqdm(unit=" lines", file=sys.stderr, disable=not watched, total=total) as bar:
         for window in windows:
             yield window
-            bar.update(len(window))
+            bar.update(lines(window))
 
 
 def _slots(characters: int, size: int) -> int:

@@ -18,7 +18,7 @@ from nmt.corpus.cleaning.prepare import is_current
 from nmt.corpus.encoding.store import Block, ParallelCorpus, write_store
 from nmt.corpus.reading.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
 from nmt.files import checksum, read_json
-from nmt.jobs.resumable import load_done
+from nmt.jobs.output import File, Output, begin_reading
 from nmt.run import checkpoint
 from nmt.run.folder import META, TRAINING, WEIGHTS, RunDir
 from nmt.text.normalize import normalize
@@ -300,17 +300,30 @@ def read_metrics(folder: Path) -> None:
     _drop_records_after(RunDir(folder), 5)
 
 
+def finished(folder: Path) -> tuple[Output, File]:
+    """A file that was translated into a folder, and where that is noted."""
+    return Output(folder / ".nmt", "--output-dir", overwrite=False), File(
+        folder / "in.en", folder / "out.zh"
+    )
+
+
 def make_done(folder: Path) -> list[Path]:
-    """A translation that was interrupted."""
-    put(folder / "text", "x\n" * 10)
-    note = {"lines": 10, "bytes": 20, "input": "x", "made_with": "y"}
-    return put(folder / "done.json", json.dumps(note))
+    """The record of a file that was translated."""
+    put(folder / "in.en", "one\n")
+    output, file = finished(folder)
+    with output.locked([file]):
+        begin_reading(file)
+        file.parts = ["000000000001-1-x"]
+        output.store(file, file.parts[0], "一\n".encode())
+        output.put_together(file, "a model")
+    return [folder / ".nmt" / "out.zh.done"]
 
 
 def read_done(folder: Path) -> None:
-    """No more is done than there is."""
-    done = load_done(folder)
-    assert 0 <= done.bytes <= 20
+    """A finished file is what was noted of it."""
+    output, file = finished(folder)
+    assert not output.is_finished(file, "another model")
+    assert not (output.is_finished(file, "a model") and not output.knows(file))
 
 
 FORMATS: dict[str, Format] = {

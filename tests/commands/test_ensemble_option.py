@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
-from nmt.commands.translate_files import Job, model_of
+from nmt.commands.translation.files import Job, model_of
 from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.engines.choose import Computing
@@ -150,7 +150,7 @@ def test_workers_on_ray_find_all_models_from_another_folder(
     monkeypatch.chdir(tmp_path)
     others = ((Config(), RunDir.at(Path("b/checkpoints/step-00000001"))),)
     computing = Computing("torch", "cpu", "auto", others)
-    job = Job(Config(), RunDir(Path("a")), computing, "text", "error", quiet=True)
+    job = Job(Config(), RunDir(Path("a")), computing, "text", False, "error", quiet=True)
     [(_, other)] = model_of(job).computing.others
     assert other.path == tmp_path / "b"
     assert other.checkpoint == tmp_path / "b" / "checkpoints" / "step-00000001"

@@ -8,7 +8,7 @@ import torch
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
-from nmt.commands.translate_files import Job, model_of
+from nmt.commands.translation.files import Job, model_of
 from nmt.config.schema import Config, SearchConfig
 from nmt.engines.choose import Computing
 from nmt.machine.device import resolve_precision
@@ -184,7 +184,9 @@ def test_workers_on_ray_find_the_memory_from_another_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     settings = Config(search=SearchConfig(memory="mine.tsv", beam_size=3))
-    job = Job(settings, RunDir(Path("a")), Computing("torch", "cpu", "auto"), "text", "error", True)
+    job = Job(
+        settings, RunDir(Path("a")), Computing("torch", "cpu", "auto"), "text", False, "error", True
+    )
     search = model_of(job).settings.search
     assert (search.memory, search.beam_size) == (str(tmp_path / "mine.tsv"), 3)
 

@@ -11,13 +11,14 @@ from conftest import counting_pairs, run_nmt
 from typer.testing import CliRunner, Result
 
 from nmt.cli import app
-from nmt.commands import translate_files
-from nmt.commands.translate_files import Job, Progress, model_of
+from nmt.commands.translation import files as translating
+from nmt.commands.translation.files import Job, model_of
+from nmt.commands.translation.progress import Progress, estimated_lines
 from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.engines.choose import Computing
 from nmt.errors import DataError
-from nmt.jobs.output_folder import File
+from nmt.jobs.output import File
 from nmt.run.folder import RunDir
 from nmt.translate.opening import load_translator
 
@@ -145,7 +146,7 @@ def test_without_ray_the_command_says_how_to_get_it(trained: RunDir, tmp_path: P
 def test_nothing_but_the_option_loads_ray() -> None:
     code = (
         "import sys; from nmt.cli import app; from nmt.jobs import ray_session, ray_chunks, "
-        "ray_translators, translating; sys.exit('ray' in sys.modules)"
+        "ray_pool, job; sys.exit('ray' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -174,7 +175,7 @@ class Bar:
 def test_the_bar_counts_finished_files_as_done_before(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("nmt.commands.translate_files.is_watched", lambda _: True)
+    monkeypatch.setattr("nmt.commands.translation.progress.is_watched", lambda _: True)
     monkeypatch.setattr("tqdm.tqdm", Bar)
     two = [File(files / name, tmp_path / name) for name in ("a.en", "b.en.gz")]
     progress = Progress(two, quiet=False)
@@ -209,7 +210,7 @@ def test_workers_get_whole_paths(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = RunDir.at(Path(named))
-    job = Job(Config(), run, Computing("torch", "cpu", "auto"), "text", "error", quiet=True)
+    job = Job(Config(), run, Computing("torch", "cpu", "auto"), "text", False, "error", quiet=True)
     model = model_of(job)
     assert model.run.path == tmp_path / "run"
     assert model.run.checkpoint == (tmp_path / named if run.checkpoint else None)
@@ -233,8 +234,24 @@ def test_two_stars_are_folders_of_any_depth_and_a_pipe_is_refused(tmp_path: Path
     deepest.mkdir(parents=True)
     for folder in (tmp_path / "in", deepest.parent, deepest):
         (folder / f"{folder.name}.en").touch()
-    found = translate_files._expanded(tmp_path / "in" / "**" / "*.en")
+    found = translating._expanded(tmp_path / "in" / "**" / "*.en")
     assert [path.name for path in found] == ["in.en", "x.en", "y.en"]
     os.mkfifo(tmp_path / "in" / "pipe.en")
     with pytest.raises(DataError, match=r"pipe.en: is a pipe or a device"):
-        translate_files._expanded(tmp_path / "in" / "*.en")
+        translating._expanded(tmp_path / "in" / "*.en")
+
+
+@pytest.mark.parametrize("name", ["a.en", "a.en.gz"])
+def test_the_number_of_lines_is_estimated_from_the_start_of_a_file(
+    tmp_path: Path, name: str
+) -> None:
+    text = "".join(f"the number of this line is {number}\n" for number in range(50_000))
+    file = tmp_path / name
+    file.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    assert estimated_lines(file) == pytest.approx(50_000, rel=0.2)
+
+
+def test_a_file_that_is_damaged_or_empty_has_no_estimate(tmp_path: Path) -> None:
+    (tmp_path / "a.gz").write_bytes(b"no gzip")
+    (tmp_path / "b").touch()
+    assert [estimated_lines(tmp_path / name) for name in ("a.gz", "b")] == [0, 0]

@@ -6,9 +6,11 @@ tests/commands/test_translate.py.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -21,11 +23,13 @@ from loaded import Loaded, nmt
 
 from nmt.config.load import load_config
 from nmt.corpus.reading.lines import decode_lines
-from nmt.errors import ConfigError, DataError, ModelError, UserError
-from nmt.jobs.resumable import resumable_output
+from nmt.errors import ConfigError, DataError, UserError
+from nmt.jobs.job import Job, Watch, on_this_machine
+from nmt.jobs.output import single_output
+from nmt.jobs.shards import Done, Shard
 from nmt.run.folder import RunDir
 from nmt.translate.opening import load_translator
-from nmt.translate.windows import windows
+from nmt.translate.windows import WINDOW, windows
 
 LOAD = Path(__file__).parents[2] / "scripts" / "load.py"
 GREEDY = ["--beam-size", 1, "--quiet"]
@@ -203,6 +207,11 @@ def to_file(run: RunDir, output: Path) -> list[str]:
     return ["translate", "-m", str(run.path), "--beam-size", "1", "-q", "--output", str(output)]
 
 
+def shards_in(part: Path) -> list[Path]:
+    """The results of shards that are kept in a folder for what is not finished."""
+    return sorted(part.glob("*.part/0*"))
+
+
 def test_a_killed_translation_goes_on_where_it_stopped(trained: RunDir, tmp_path: Path) -> None:
     source, output, part = tmp_path / "in.en", tmp_path / "out.zh", tmp_path / "out.zh.part"
     source.write_text(words(4100))
@@ -212,18 +221,13 @@ def test_a_killed_translation_goes_on_where_it_stopped(trained: RunDir, tmp_path
     )
     with source.open() as file:
         process = Loaded(command, stdin=file)
-    while (
-        not (part / "done.json").exists()
-        or json.loads((part / "done.json").read_text())["lines"] < 2000
-    ):
+    while not shards_in(part):
         time.sleep(0.005)
     process.kill()
     process.wait()
-    done = json.loads((part / "done.json").read_text())["lines"]
-    assert 2000 <= done < 4100, "too fast to be killed in the middle; more lines, please"
+    kept = {path: path.stat().st_mtime_ns for path in shards_in(part)}
+    assert 1 <= len(kept) < 3, "too fast to be killed in the middle; more lines, please"
     assert not output.exists()
-    with (part / "text").open("ab") as torn:
-        torn.write("半".encode()[:2])  # what a write that was cut off may leave
     with source.open() as file:
         assert Loaded([*command, "--resume"], stdin=file).wait() == 0
     straight = [
@@ -235,110 +239,81 @@ def test_a_killed_translation_goes_on_where_it_stopped(trained: RunDir, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "out.zh"]
 
 
-def half_done(output: Path) -> None:
-    """Two of an input's lines translated, then an interrupt."""
-    with (
-        suppress(KeyboardInterrupt),
-        resumable_output(output, "this model", resume=False, overwrite=False) as part,
-    ):
-        part.append(["one", "two"], "一\n二\n")
-        raise KeyboardInterrupt
+def shouting(shard: Shard) -> Done:
+    return Done("".join(f"{line}!\n" for line in shard.lines).encode())
 
 
 def go_on(
-    output: Path, lines: list[str], made_with: str = "this model", overwrite: bool = False
-) -> list[str]:
-    """What is left to translate, once it is translated."""
-    with resumable_output(output, made_with, not overwrite, overwrite) as part:
-        left = list(part.remaining(lines))
-        part.append(left, "".join(f"{line}!\n" for line in left))
-    return left
+    output: Path,
+    lines: Iterable[str],
+    made_with: str = "this model",
+    resume: bool = True,
+    overwrite: bool = False,
+) -> int:
+    """Translate what is left; gives the number of lines that this took."""
+    taken = []
+    watch = Watch(taken.append, *[lambda *_: None] * 6)
+    with single_output(output, None, made_with, resume, overwrite) as (kept, file):
+        job = Job([file], kept, made_with, lambda _: iter(lines), watch)
+        job.run(on_this_machine(shouting))
+    return sum(taken)
+
+
+def interrupted(lines: list[str]) -> Iterator[str]:
+    yield from lines
+    raise KeyboardInterrupt
+
+
+LINES = [f"line {number}" for number in range(2 * WINDOW + 100)]
+
+
+def half_done(output: Path) -> None:
+    """The first two windows of the lines translated, then an interrupt."""
+    with suppress(KeyboardInterrupt):
+        go_on(output, interrupted(LINES[: 2 * WINDOW]), resume=False)
 
 
 def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     half_done(output)
-    told = r"out\.zh\.part: holds 2 translated lines already; continue with --resume, or start again with --overwrite"
-    with (
-        pytest.raises(ConfigError, match=told),
-        resumable_output(output, "this model", resume=False, overwrite=False),
-    ):
-        pass
-    assert go_on(output, ["one", "two", "three"]) == ["three"]
-    assert output.read_text(encoding="utf-8") == "一\n二\nthree!\n"
+    told = r"out\.zh\.part: holds 4,000 translated lines already; continue with --resume, or start again with --over"
+    with pytest.raises(ConfigError, match=told):
+        go_on(output, LINES, resume=False)
+    assert go_on(output, LINES) == 100
+    assert output.read_text(encoding="utf-8") == "".join(f"{line}!\n" for line in LINES)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.zh"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "made_with", "error", "message"),
-    [
-        (
-            ["one"],
-            "this model",
-            DataError,
-            "the translations of 2 lines, but the input has 1; give the same input again",
-        ),
-        (
-            ["one", "zwei", "three"],
-            "this model",
-            DataError,
-            "the translations of other lines; give the same input",
-        ),
-        (
-            ["one", "two", "three"],
-            "another",
-            ConfigError,
-            "made with another model, search or format",
-        ),
-    ],
-)
-def test_what_does_not_belong_together_is_not_mixed(
-    tmp_path: Path, lines: list[str], made_with: str, error: type[UserError], message: str
-) -> None:
+def test_what_another_model_has_made_is_not_mixed_in(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     half_done(output)
-    with pytest.raises(error, match=message):
-        go_on(output, lines, made_with)
+    with pytest.raises(ConfigError, match="made with another model, search, format"):
+        go_on(output, LINES, made_with="another")
     assert not output.exists()
-    assert go_on(output, ["one", "two", "three"]) == ["three"], "a refusal loses nothing"
+    assert go_on(output, LINES) == 100, "a refusal loses nothing"
+
+
+def test_of_another_input_only_equal_windows_are_taken(tmp_path: Path) -> None:
+    output = tmp_path / "out.zh"
+    half_done(output)
+    other = ["zwei", *LINES[1:]]
+    assert go_on(output, other) == WINDOW + 100
+    assert output.read_text(encoding="utf-8") == "".join(f"{line}!\n" for line in other)
 
 
 def test_a_half_done_translation_can_be_begun_anew(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     half_done(output)
-    assert go_on(output, ["x"], "another", overwrite=True) == ["x"]
+    assert go_on(output, ["x"], "another", resume=False, overwrite=True) == 1
     assert output.read_text() == "x!\n"
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "{",
-        "[]",
-        '{"lines": "2"}',
-        '{"lines": 2, "bytes": 99, "input": "", "made_with": ""}',
-        '{"lines": "2", "bytes": 7, "input": "", "made_with": "this model"}',
-        '{"lines": 1.5, "bytes": 7, "input": "", "made_with": "this model"}',
-        '{"lines": true, "bytes": 7, "input": "", "made_with": "this model"}',
-        '{"lines": null, "bytes": 7, "input": "", "made_with": "this model"}',
-        '{"lines": 2, "bytes": 7.0, "input": "", "made_with": "this model"}',
-        '{"lines": 2, "bytes": 7, "input": 3, "made_with": "this model"}',
-        '{"lines": -2, "bytes": 7, "input": "", "made_with": "this model"}',
-    ],
-)
-def test_a_half_done_translation_that_is_damaged_is_named(tmp_path: Path, said: str) -> None:
-    output = tmp_path / "out.zh"
-    half_done(output)
-    (tmp_path / "out.zh.part" / "done.json").write_text(said)
-    with pytest.raises(ModelError, match=r"out\.zh\.part.*: damaged"):
-        go_on(output, ["one", "two", "three"])
 
 
 def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     with (
-        resumable_output(output, "m", resume=False, overwrite=False),
+        single_output(output, None, "m", resume=False, overwrite=False),
         pytest.raises(UserError, match=r"out\.zh\.part: another process is at work"),
-        resumable_output(output, "m", resume=True, overwrite=False),
+        single_output(output, None, "m", resume=True, overwrite=False),
     ):
         pass
 
@@ -352,9 +327,10 @@ def test_a_full_disk_keeps_what_was_done(trained: RunDir, tmp_path: Path) -> Non
         full = Loaded(command, stdin=file, stderr=PIPE, text=True, largest_file=room)
     _, said = full.communicate()
     told = (
-        f"nmt: {output}.part: cannot be written (File too large); "
-        "fix that, then continue with --resume\n"
+        r"nmt: \S+/out\.zh\.part/\S+: cannot be written \(File too large\); "
+        r"free some space, then continue with --resume\n"
     )
-    assert (full.returncode, said) == (1, told)
-    assert json.loads((tmp_path / "out.zh.part" / "done.json").read_text())["lines"] == 2000
+    assert full.returncode == 1
+    assert re.fullmatch(told, said)
+    assert len(shards_in(tmp_path / "out.zh.part")) == 2
     assert not output.exists()

@@ -338,7 +338,7 @@ def test_a_folder_of_the_users_beside_the_output_is_refused_and_stays(
     mine = Path("out.part") / name
     mine.parent.mkdir()
     mine.write_text("mine\n")
-    monkeypatch.setattr("nmt.commands.translate.input_lines", lambda *_: iter(["one."]))
+    monkeypatch.setattr("nmt.commands.translation.files.input_lines", lambda *_: iter(["one."]))
     for more in ([], ["--resume"], ["--overwrite"]):
         refused(nmt("translate", "-m", "my", "--output", "out", "-q", *more), "out.part")
         assert listing(Path("out.part")) == {str(mine): b"mine\n"}
@@ -356,7 +356,7 @@ def test_an_output_that_appeared_meanwhile_stays_and_so_does_the_translation(
 
     monkeypatch.setattr(Translator, "translate", appear)
     lines = ["one.", "two."]
-    monkeypatch.setattr("nmt.commands.translate.input_lines", lambda *_: iter(lines))
+    monkeypatch.setattr("nmt.commands.translation.files.input_lines", lambda *_: iter(lines))
     command = ["translate", "-m", "my", "--output", "out", "-q"]
     refused(nmt(*command), "out")
     assert Path("out").read_text() == "mine\n"

@@ -1,91 +1,73 @@
-"""As much of Ray as a pool of workers needs, in this process, with workers that die when they are told to."""
+"""As much of Ray as a pool needs, in this process: tasks that are done when they are waited for, in any order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from nmt.jobs.ray_session import Node
+from nmt.jobs.ray_session import Cluster, Node
 
 
 class Died(Exception):
-    """What Ray raises for an answer of a worker that has died."""
+    """What Ray raises for a task whose processes have died too often."""
 
 
 class Reference:
     """An answer that has not come yet."""
 
-    def __init__(self, actor: "Actor", answer: Callable[[], Any]) -> None:
-        self.actor = actor
+    def __init__(self, answer: Callable[[], Any]) -> None:
         self.answer = answer
 
 
-class Actor:
-    """A worker."""
-
-    def __init__(self, made: Any) -> None:
-        self.made = made
-        self.why_dead = ""
-
-    def __getattr__(self, name: str) -> Any:
-        def remote(*arguments: object) -> Reference:
-            return Reference(self, lambda: getattr(self.made, name)(*arguments))
-
-        return SimpleNamespace(remote=remote)
-
-
 class MadeUpRay:
-    """Ray: a worker answers in the order in which it was asked, workers in any."""
+    """Ray."""
 
-    exceptions = SimpleNamespace(RayError=Died)
+    exceptions = SimpleNamespace(RayError=Exception, GetTimeoutError=TimeoutError)
 
-    def __init__(self, chance: Random) -> None:
-        self._chance = chance
-        self.actors: list[Actor] = []
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(seed)
+        self.most_asked = 0
         self.silent_waits = 0  # in which no answer comes
 
-    def remote(self, cls: type) -> Any:
-        def make(*arguments: object) -> Actor:
-            self.actors.append(Actor(cls(*arguments)))
-            return self.actors[-1]
+    def put(self, value: Any) -> Any:
+        return value
 
-        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=make))
+    def remote(self, **_: object) -> Any:
+        def task(function: Callable[..., Any]) -> Any:
+            def ask(*arguments: object) -> Reference:
+                return Reference(lambda: function(*arguments))
+
+            asked = SimpleNamespace(remote=ask)
+            return SimpleNamespace(remote=ask, options=lambda **_: asked)
+
+        return task
 
     def wait(
         self, references: list[Reference], num_returns: int, timeout: float
     ) -> tuple[list[Reference], list[Reference]]:
         assert references
-        if num_returns == 1 and self.silent_waits:
+        assert num_returns == 1
+        assert timeout < 60
+        self.most_asked = max(self.most_asked, len(references))
+        if self.silent_waits:
             self.silent_waits -= 1
             return [], references
-        next_of = {id(each.actor): each for each in reversed(references)}
-        some = [self._chance.choice(list(next_of.values()))] if num_returns == 1 else []
-        return some, [each for each in references if each not in some]
+        some = self._chance.choice(references)
+        return [some], [each for each in references if each is not some]
 
     def available_resources(self) -> dict[str, float]:
         return {"CPU": 1.0}
 
-    def get(self, reference: Reference) -> Any:
-        if not reference.actor.why_dead:
-            try:
-                return reference.answer()
-            except Died as error:
-                reference.actor.why_dead = str(error)
-        raise Died(reference.actor.why_dead)
-
-    def kill(self, actor: Actor) -> None:
-        actor.why_dead = actor.why_dead or "killed"
+    def get(self, reference: Reference, timeout: float = 0) -> Any:
+        return reference.answer()
 
 
-class MadeUpCluster:
-    """A cluster of such workers, two a node."""
+class MadeUpCluster(Cluster):
+    """A cluster of nodes with two CPUs each."""
 
     def __init__(self, nodes: int, seed: int = 0) -> None:
-        self.ray = MadeUpRay(Random(seed))
-        self._nodes = [Node(str(i), f"node {i}", cpus=2, gpus=0) for i in range(nodes)]
+        super().__init__(MadeUpRay(seed))
+        self._nodes = [Node(f"{i + 1:056x}", f"node {i}", cpus=2, gpus=0) for i in range(nodes)]
 
     def nodes(self) -> list[Node]:
         return self._nodes
-
-    def living(self) -> Iterator[Actor]:
-        return (actor for actor in self.ray.actors if not actor.why_dead)

@@ -168,6 +168,15 @@ def _arriving(source: int | Path, name: Path) -> Iterator[bytes]:
         raise DataError(unreadable(name, error)) from None
 
 
+def is_on_disk(path: Path | None) -> bool:
+    """Whether all lines of a file, or of stdin without one, are there; others come as they are written."""
+    try:
+        status = os.fstat(sys.stdin.fileno()) if path is None else path.stat()
+    except OSError:  # stdin is closed; what is missing is reported where it is read
+        return False
+    return stat.S_ISREG(status.st_mode)
+
+
 def lines_ahead(path: Path | None) -> int | None:
     """How many lines a plain file on a disk still has, or stdin without one; None where only reading them tells."""
     if path is None:

@@ -1,12 +1,30 @@
-"""Files translated shard by shard: what is missing is made, and a file is put together when it has all its shards."""
+"""Texts translated shard by shard: what is missing is made, and a file is put together when it has all its shards."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from nmt.errors import DataError, UserError, counted
-from nmt.jobs.output_folder import File, OutputFolder, begin_reading
-from nmt.jobs.pools import ATTEMPTS, Pool
-from nmt.jobs.shards import Failed, Outcome, Shard, shards_of
+from nmt.jobs.output import File, Output, begin_reading, is_packed
+from nmt.jobs.shards import (
+    ATTEMPTS,
+    Failed,
+    Outcome,
+    Shard,
+    Work,
+    attempted,
+    shards_of,
+)
+from nmt.machine.helpers import in_order
+
+# Takes shards as it can translate them, and gives each with its outcome, in any order.
+Pool = Callable[[Iterator[Shard]], Iterator[tuple[Shard, Outcome]]]
+Read = Callable[[File], Iterator[str]]  # the lines of a text
+
+
+def on_this_machine(work: Work, helpers: int = 0) -> Pool:
+    """A pool of so many processes where there are several shards; 0: of this one, each shard as soon as it is read."""
+    return lambda shards: in_order(partial(attempted, work), shards, helpers)
 
 
 @dataclass(frozen=True)
@@ -18,41 +36,39 @@ class Watch:
     kept: Callable[[File], None]  # a file that was finished before
     read: Callable[[File], None]  # a file to its end: its number of lines is known
     finished: Callable[[File], None]
+    fault: Callable[[File, int, str], None]  # of a line, by its number
     warn: Callable[[str], None]
 
 
-class Translating:
-    """The work on some files in one folder."""
+class Job:
+    """The work on some texts."""
 
     def __init__(
-        self,
-        files: Sequence[File],
-        folder: OutputFolder,
-        made_with: str,
-        invalid: str,
-        watch: Watch,
+        self, files: Sequence[File], output: Output, made_with: str, read: Read, watch: Watch
     ) -> None:
-        """`made_with` is that of a `ShardTranslator`; `invalid` is as for `shards_of`."""
+        """`made_with` is that of a `ShardTranslator`."""
         self._files = files
-        self._folder = folder
+        self._output = output
         self._made_with = made_with
-        self._invalid = invalid
+        self._read = read
         self._watch = watch
-        self._file_of = {file.source: file for file in files}
+        self._file_of = {file.text: file for file in files}
         self._problems: list[UserError] = []
 
     def run(self, pool: Pool) -> None:
         """Translate what is missing.
 
-        What fails is named, and the rest goes on. Raises at the end DataError if a file could not be read, else
-        UserError if a shard could not be translated.
+        What fails is named, and the rest goes on. Raises at the end, of a single file its first error; of several,
+        DataError if one could not be read, else UserError.
         """
         for shard, outcome in pool(self._missing()):
             self._take(shard, outcome)
-        unfinished = [file for file in self._files if not file.is_whole]
-        if not unfinished:
+        if not self._problems:
             return
-        names = ", ".join(str(file.source) for file in unfinished)
+        if self._output.is_single:
+            raise self._problems[0]
+        unfinished = [file for file in self._files if not file.is_whole]
+        names = ", ".join(file.text for file in unfinished)
         kept = "what is done of them is kept, and the same command goes on from there"
         message = f"not translated: {names}; {kept}"
         is_data = any(isinstance(problem, DataError) for problem in self._problems)
@@ -61,9 +77,9 @@ class Translating:
     def _missing(self) -> Iterator[Shard]:
         """The shards without a result, file after file."""
         for file in self._files:
-            if self._folder.is_finished(file, self._made_with):
-                self._folder.clear(file)  # a process that was killed may have left them
-                file.lines = self._folder.finished_lines(file)
+            if self._output.is_finished(file, self._made_with):
+                self._output.clear(file)  # a process that was killed may have left them
+                file.lines = self._output.finished_lines(file)
                 self._watch.kept(file)
                 continue
             try:
@@ -75,8 +91,9 @@ class Translating:
 
     def _missing_of(self, file: File) -> Iterator[Shard]:
         begin_reading(file)
-        there = self._folder.results(file)
-        for shard in shards_of(file.source, self._made_with, self._invalid):
+        there = self._output.results(file)
+        lines = self._read(file)
+        for shard in shards_of(lines, file.text, self._made_with, is_packed(file.target)):
             file.parts.append(shard.name)
             file.lines += len(shard.lines)
             if shard.name in there:
@@ -87,14 +104,14 @@ class Translating:
         file.is_read = True
 
     def _take(self, shard: Shard, outcome: Outcome) -> None:
-        file = self._file_of[shard.file]
+        file = self._file_of[shard.text]
         if isinstance(outcome, Failed):
             times = "" if outcome.is_final else f" {counted(ATTEMPTS, 'time')}"
             self._note(file, UserError(f"{shard}: failed{times}: {outcome.reason}"))
             return
-        for warning in outcome.warnings:
-            self._watch.warn(warning)
-        self._folder.store(file, shard.name, outcome.content)
+        for number, fault in outcome.faults:
+            self._watch.fault(file, number, fault)
+        self._output.store(file, shard.name, outcome.content)
         file.missing.discard(shard.name)
         self._watch.translated(len(shard.lines))
         self._put_together_if_complete(file)
@@ -102,13 +119,14 @@ class Translating:
     def _note(self, file: File, problem: UserError) -> None:
         file.is_whole = False
         self._problems.append(problem)
-        self._watch.warn(str(problem))
+        if not self._output.is_single:
+            self._watch.warn(str(problem))
 
     def _put_together_if_complete(self, file: File) -> None:
         if not file.is_complete:
             return
         try:
-            self._folder.put_together(file, self._made_with)
+            self._output.put_together(file, self._made_with)
         except UserError as problem:
             self._note(file, problem)
         else:

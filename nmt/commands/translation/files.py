@@ -1,38 +1,33 @@
-"""nmt translate --output-dir: files in, files of the same names out, shard by shard, here or on Ray."""
+"""nmt translate --output and --output-dir: files in, files out, shard by shard, here or on Ray."""
 
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nmt.commands.shell.output_file import refuse_output
 from nmt.commands.shell.stopping import telling_how_to_go_on
 from nmt.commands.shell.streams import (
+    input_lines,
+    is_on_disk,
     is_standard,
-    is_watched,
-    printable,
     refuse_unreadable,
     say,
     warn,
 )
-from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
+from nmt.commands.translation.progress import BarAlone, Progress
+from nmt.errors import ConfigError, DataError, Say, print_nothing
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from nmt.config.schema import Config
     from nmt.engines.choose import Computing
-    from nmt.jobs.output_folder import File, OutputFolder
-    from nmt.jobs.pools import Pool
-    from nmt.jobs.ray_translators import Model
-    from nmt.jobs.translating import Watch
+    from nmt.jobs.job import Pool, Read
+    from nmt.jobs.output import File, Output
+    from nmt.jobs.ray_pool import Model
+    from nmt.jobs.shards import ShardTranslator
     from nmt.run.folder import RunDir
-
-_LOG_EVERY = 60  # seconds, where nobody sees a bar
 
 
 @dataclass(frozen=True)
@@ -43,6 +38,7 @@ class Job:
     run: "RunDir"
     computing: "Computing"
     output_format: str
+    alignments: bool
     invalid: str
     quiet: bool
 
@@ -85,30 +81,64 @@ class FilesAsked:
             raise ConfigError(f"command line: {message}; give --input FILE or --input 'PATTERN'")
 
 
+def translate_file(job: Job, asked: FilesAsked) -> None:
+    """Translate a file, or stdin, into a file; what is done when it is interrupted is kept."""
+    from nmt.jobs.job import Job as Work
+    from nmt.jobs.job import on_this_machine
+    from nmt.jobs.output import how_to_resume, single_output
+
+    assert asked.output is not None  # noqa: S101 - else this is not called
+    source = None if is_standard(asked.source) else asked.source
+    work = shard_translator(job)
+    made_with = work.made_with()
+    with single_output(asked.output, source, made_with, asked.resume, asked.overwrite) as (
+        output,
+        file,
+    ):
+        progress = BarAlone([file], job.quiet)
+        # What is typed, or comes through a pipe, is translated as it comes.
+        pool = on_this_machine(work, work.helpers if is_on_disk(source) else 0)
+        with telling_how_to_go_on(lambda: how_to_resume(output, file)), progress:
+            Work([file], output, made_with, reader(job), progress.watch()).run(pool)
+
+
 def translate_files(job: Job, asked: FilesAsked) -> None:
     """Translate files into a folder; what is there already is not made again."""
-    from nmt.jobs.output_folder import OutputFolder, refuse_targets
-    from nmt.jobs.translating import Translating
+    from nmt.jobs.job import Job as Work
+    from nmt.jobs.output import Output, refuse_targets
 
     assert asked.output_dir is not None  # noqa: S101 - else this is not called
     files = files_of(asked)
-    folder = OutputFolder(asked.output_dir, asked.overwrite)
+    output = Output(asked.output_dir / ".nmt", "--output-dir", asked.overwrite)
     progress = Progress(files, job.quiet)
-    how = f"{folder.path} keeps what is done; the same command goes on from there"
-    with telling_how_to_go_on(lambda: how), folder.locked(files):
+    how = f"{asked.output_dir} keeps what is done; the same command goes on from there"
+    with telling_how_to_go_on(lambda: how), output.locked(files):
         if not asked.overwrite:
-            _refuse_strangers(folder, files)
+            _refuse_strangers(output, files)
         with _opened(job, asked, progress) as (pool, made_with):
             if not asked.overwrite:
-                refuse_targets(folder, files, made_with)
+                refuse_targets(output, files, made_with)
             with progress:
-                work = Translating(files, folder, made_with, job.invalid, progress.watch())
-                work.run(pool)
+                Work(files, output, made_with, reader(job), progress.watch()).run(pool)
+
+
+def reader(job: Job) -> "Read":
+    """How the lines of a file are read."""
+    return lambda file: input_lines(file.source, job.invalid)
+
+
+def shard_translator(job: Job) -> "ShardTranslator":
+    """The translator of a run, for whole shards."""
+    from nmt.jobs.shards import ShardTranslator
+    from nmt.translate.opening import open_translator
+
+    translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
+    return ShardTranslator(translator, job.output_format, job.alignments)
 
 
 def files_of(asked: FilesAsked) -> "list[File]":
     """The files to translate. Raises DataError if there are none, ConfigError where one would be in the way."""
-    from nmt.jobs.output_folder import File
+    from nmt.jobs.output import File
 
     assert asked.source is not None  # noqa: S101 - refuse_contradictions has seen to it
     assert asked.output_dir is not None  # noqa: S101
@@ -157,43 +187,35 @@ def _refuse_unfit_folder(folder: Path) -> None:
         raise ConfigError(f"{folder}: is a file; --output-dir names a folder")
 
 
-def _refuse_strangers(folder: "OutputFolder", files: "Sequence[File]") -> None:
+def _refuse_strangers(output: "Output", files: "Sequence[File]") -> None:
     """Raise ConfigError, before a model is loaded, for a file that is in the way and that nmt did not write."""
     for file in files:
-        if file.target.exists() and not folder.knows(file):
-            fix = "name another --output-dir, or --overwrite it"
-            raise ConfigError(f"{file.target}: exists already; {fix}")
+        if file.target.exists() and not output.knows(file):
+            raise ConfigError(f"{file.target}: exists already; {output.another}")
 
 
 @contextmanager
-def _opened(job: Job, asked: FilesAsked, progress: "Progress") -> "Iterator[tuple[Pool, str]]":
+def _opened(job: Job, asked: FilesAsked, progress: Progress) -> "Iterator[tuple[Pool, str]]":
     """What translates, and what the results are made with."""
-    from nmt.jobs.pools import in_this_process
-    from nmt.jobs.shards import ShardTranslator
-    from nmt.translate.opening import open_translator
+    from nmt.jobs.job import on_this_machine
 
     if asked.ray is None:
-        translator = open_translator(job.settings, job.run, job.computing, warn, job.say)
-        work = ShardTranslator(translator, job.output_format)
-        yield in_this_process(work), work.made_with()
+        work = shard_translator(job)
+        yield on_this_machine(work, work.helpers), work.made_with()
         return
+    from nmt.jobs.ray_pool import RayPool
     from nmt.jobs.ray_session import ray_session
-    from nmt.jobs.ray_translators import RayTranslators
 
-    model = model_of(job)
     with ray_session(asked.ray) as cluster:
-        pool = RayTranslators(
-            cluster, model, job.output_format, asked.workers, progress.working, warn
-        )
-        with pool:
-            yield pool, pool.made_with(job.say)
-            if pool.losses():
-                job.say(f"nmt: {pool.losses()}")
+        pool = RayPool(cluster, model_of(job), asked.workers, warn)
+        made_with = pool.made_with(job.say)
+        progress.working(pool.share.workers)
+        yield pool, made_with
 
 
 def model_of(job: Job) -> "Model":
-    """The model as it travels to workers, which have another working folder."""
-    from nmt.jobs.ray_translators import Model
+    """The model as it travels to workers, which have another working folder and translate each by itself."""
+    from nmt.jobs.ray_pool import Model
 
     others = tuple((config, run.absolute()) for config, run in job.computing.others)
     settings = job.settings
@@ -201,97 +223,5 @@ def model_of(job: Job) -> "Model":
         update = {"memory": str(Path(settings.search.memory).absolute())}
         search = settings.search.model_copy(update=update)
         settings = settings.model_copy(update={"search": search})
-    return Model(settings, job.run.absolute(), job.computing._replace(others=others))
-
-
-class Progress:
-    """How far the work has come: a bar on a terminal, else a line now and then."""
-
-    def __init__(self, files: "Sequence[File]", quiet: bool) -> None:
-        self._files = files
-        self._quiet = quiet
-        self._bar: tqdm[Any] | None = None
-        self._lines: dict[Path, int] = {}  # of each file; estimated until it is read
-        self._translated = 0
-        self._found = 0
-        self._kept = 0  # files that were finished before
-        self._workers = 1
-        self._begun = time.monotonic()
-        self._said = self._begun
-
-    def __enter__(self) -> None:
-        from nmt.jobs.shards import estimated_lines
-
-        self._begun = self._said = time.monotonic()
-        if is_watched(self._quiet):
-            from tqdm import tqdm
-
-            self._lines = estimated_lines([file.source for file in self._files])
-            self._bar = tqdm(unit=" lines", total=sum(self._lines.values()), file=sys.stderr)
-            self.working(self._workers)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-        if not self._quiet:
-            say(f"nmt: {self._so_far()}")
-
-    def watch(self) -> "Watch":
-        """What the work tells."""
-        from nmt.jobs.translating import Watch
-
-        return Watch(self._add, self._find, self._keep, self._know, self._finish, self._warn)
-
-    def working(self, workers: int) -> None:
-        """So many models are at work."""
-        self._workers = workers
-        if self._bar is not None:
-            self._bar.set_postfix_str(counted(workers, "worker"))
-
-    def _add(self, lines: int) -> None:
-        self._translated += lines
-        if self._bar is not None:
-            self._bar.update(lines)
-        elif not self._quiet and time.monotonic() - self._said > _LOG_EVERY:
-            self._said = time.monotonic()
-            say(f"nmt: {self._so_far()}")
-
-    def _find(self, lines: int) -> None:
-        self._found += lines
-        if self._bar is not None:
-            self._bar.initial += lines
-            self._bar.update(lines)
-
-    def _keep(self, file: "File") -> None:
-        self._kept += 1
-        self._find(file.lines)
-        self._know(file)
-
-    def _know(self, file: "File") -> None:
-        if self._bar is not None:
-            self._lines[file.source] = file.lines
-            self._bar.total = sum(self._lines.values())
-
-    def _finish(self, file: "File") -> None:
-        if not self._quiet:
-            self._print(f"nmt: {file.target}: {counted(file.lines, 'line')}")
-
-    def _warn(self, line: str) -> None:
-        self._print(f"nmt: warning: {printable(line)}")
-
-    def _print(self, line: str) -> None:
-        if self._bar is None:
-            say(line)
-        else:
-            self._bar.write(line, file=sys.stderr)
-
-    def _so_far(self) -> str:
-        if self._kept == len(self._files):
-            return "nothing to translate"
-        seconds = max(time.monotonic() - self._begun, 1e-3)
-        speed = f"{self._translated / seconds:,.0f} a second"
-        line = f"{counted(self._translated, 'line')} translated, {speed}"
-        line += f", {counted(self._workers, 'worker')}"
-        if self._found:
-            line += f"; {counted(self._found, 'line')} were there"
-        return line
+    computing = job.computing._replace(others=others, helpers=False)
+    return Model(settings, job.run.absolute(), computing, job.output_format, job.alignments)

@@ -10,13 +10,13 @@ from random import Random
 
 import pytest
 
+from nmt.corpus.reading.lines import blocks_of, decode_lines
 from nmt.errors import ConfigError, DataError, ModelError, UserError
 from nmt.files import write_json
-from nmt.jobs import output_folder
-from nmt.jobs.output_folder import File, OutputFolder, refuse_targets
-from nmt.jobs.pools import Pool, attempted, in_this_process
-from nmt.jobs.shards import Done, Failed, Outcome, Shard, packed
-from nmt.jobs.translating import Translating, Watch
+from nmt.jobs import output
+from nmt.jobs.job import Job, Pool, Watch, on_this_machine
+from nmt.jobs.output import File, Output, is_packed, refuse_targets
+from nmt.jobs.shards import Done, Failed, Outcome, Shard, Work, attempted, packed
 from nmt.translate.windows import WINDOW
 
 MODEL = "a model"
@@ -35,7 +35,7 @@ class Shouting:
         if self._fails_at in shard.lines and self.seen[shard.name] <= self._times:
             raise RuntimeError("it broke\nin two lines")
         text = "".join(line.upper() + "\n" for line in shard.lines)
-        return Done(packed(text.encode(), shard.file), (f"{shard.file}: loud",))
+        return Done(packed(text.encode(), shard.is_packed), ((shard.first, "loud"),))
 
 
 class Told:
@@ -61,8 +61,14 @@ class Told:
             lambda file: self.kept.append((file.target.name, file.lines)),
             lambda _: None,
             lambda file: self.finished.append(file.target),
+            lambda file, number, fault: self.warnings.append(f"{file.text}:{number}: {fault}"),
             self.warnings.append,
         )
+
+
+def lines_of(file: File) -> Iterator[str]:
+    assert file.source is not None
+    return decode_lines(blocks_of(file.source), file.source)
 
 
 class World:
@@ -79,19 +85,22 @@ class World:
 
     def put(self, name: str, lines: list[str]) -> None:
         text = "".join(line + "\n" for line in lines)
-        (self.path / name).write_bytes(packed(text.encode(), Path(name)))
+        (self.path / name).write_bytes(packed(text.encode(), is_packed(Path(name))))
 
     def files(self) -> list[File]:
         return [File(self.path / name, self.out / name) for name in self.expected]
 
     def translate(self, pool: Pool, made_with: str = MODEL) -> Told:
         told = Told()
-        folder = OutputFolder(self.out)
+        folder = self.output()
         files = self.files()
         with folder.locked(files):
             refuse_targets(folder, files, made_with)
-            Translating(files, folder, made_with, "error", told.watch()).run(pool)
+            Job(files, folder, made_with, lines_of, told.watch()).run(pool)
         return told
+
+    def output(self, overwrite: bool = False) -> Output:
+        return Output(self.out / ".nmt", "--output-dir", overwrite)
 
     def texts(self) -> dict[str, str]:
         found = {}
@@ -108,20 +117,20 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def in_any_order(work: Shouting, chance: Random, most: int = 3) -> Pool:
+def in_any_order(work: Work, chance: Random, most: int = 3) -> Pool:
     """A pool that has up to `most` shards, and is done with any of them."""
 
     def translate(shards: Iterator[Shard]) -> Iterator[tuple[Shard, Outcome]]:
         held = list(islice(shards, most))
         while held:
             shard = held.pop(chance.randrange(len(held)))
-            yield shard, attempted(work, shard)
+            yield attempted(work, shard)
             held += islice(shards, most - len(held))
 
     return translate
 
 
-def killed_after(count: int, work: Shouting) -> Pool:
+def killed_after(count: int, work: Work) -> Pool:
     def translate(shards: Iterator[Shard]) -> Iterator[tuple[Shard, Outcome]]:
         for done, shard in enumerate(shards):
             if done == count:
@@ -148,7 +157,7 @@ def test_what_is_done_is_not_done_again(world: World) -> None:
         with pytest.raises(KeyboardInterrupt):
             world.translate(killed_after(count, work))
     assert "b.en.gz" not in world.texts()
-    told = world.translate(in_this_process(work))
+    told = world.translate(on_this_machine(work))
     assert told.found + told.translated == WINDOW + 1
     assert world.texts() == world.expected
     assert set(work.seen.values()) == {1}
@@ -165,11 +174,11 @@ def test_a_record_is_written_once_whatever_the_number_of_files(
         write_json(path, value)
         sizes.append(path.stat().st_size)
 
-    monkeypatch.setattr(output_folder, "write_json", write)
+    monkeypatch.setattr(output, "write_json", write)
     world.expected = {f"{number:03}.en": "ONE\n" for number in range(40)}
     for name in world.expected:
         world.put(name, ["one"])
-    world.translate(in_this_process(Shouting()))
+    world.translate(on_this_machine(Shouting()))
     assert world.texts() == world.expected
     assert len(sizes) == 40
     assert max(sizes) < 2 * min(sizes)
@@ -177,19 +186,19 @@ def test_a_record_is_written_once_whatever_the_number_of_files(
 
 @pytest.mark.parametrize("content", ["[1]", "{", "5"])
 def test_a_damaged_record_is_named(world: World, content: str) -> None:
-    world.translate(in_this_process(Shouting()))
+    world.translate(on_this_machine(Shouting()))
     (world.out / ".nmt" / "a.en.done").write_text(content)
     with pytest.raises(ModelError, match=r"a\.en\.done: "):
-        world.translate(in_this_process(Shouting()))
+        world.translate(on_this_machine(Shouting()))
 
 
 def test_finished_files_stay_as_they_are(world: World) -> None:
-    world.translate(in_this_process(Shouting()))
+    world.translate(on_this_machine(Shouting()))
     before = {path: path.stat().st_mtime_ns for path in world.out.iterdir() if path.is_file()}
     os.utime(world.path / "a.en")  # touched, as a copy is
     os.utime(world.out / "b.en.gz")
     work = Shouting()
-    told = world.translate(in_this_process(work))
+    told = world.translate(on_this_machine(work))
     assert not work.seen
     assert told.kept == [("a.en", 2 * WINDOW + 5), ("b.en.gz", WINDOW + 1), ("c.en", 0)]
     after = {path: path.stat().st_mtime_ns for path in before if path.name != "b.en.gz"}
@@ -210,32 +219,32 @@ def test_a_process_killed_while_a_file_gets_its_name_loses_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", killed)
         with pytest.raises(KeyboardInterrupt):
-            world.translate(in_this_process(work))
-    world.translate(in_this_process(work))
+            world.translate(on_this_machine(work))
+    world.translate(on_this_machine(work))
     assert world.texts() == world.expected
     assert set(work.seen.values()) == {1}
 
 
 def test_a_shard_that_fails_twice_is_done_the_third_time(world: World) -> None:
-    world.translate(in_this_process(Shouting(fails_at="a.en says 7", times=2)))
+    world.translate(on_this_machine(Shouting(fails_at="a.en says 7", times=2)))
     assert world.texts() == world.expected
 
 
 def test_a_shard_that_fails_three_times_is_named_and_the_rest_goes_on(world: World) -> None:
     told = Told()
-    folder = OutputFolder(world.out)
+    folder = world.output()
     files = world.files()
     work = Shouting(fails_at="a.en says 7", times=3)
     with (
         folder.locked(files),
         pytest.raises(UserError, match=r"^not translated: \S+a\.en; what is done of them") as error,
     ):
-        Translating(files, folder, MODEL, "error", told.watch()).run(in_this_process(work))
+        Job(files, folder, MODEL, lines_of, told.watch()).run(on_this_machine(work))
     assert error.value.exit_code == 1
     name = world.path / "a.en"
     assert f"{name}: lines 1 to 2,000: failed 3 times: RuntimeError: it broke" in told.warnings
     assert world.texts() == {name: world.expected[name] for name in ("b.en.gz", "c.en")}
-    told = world.translate(in_this_process(Shouting()))
+    told = world.translate(on_this_machine(Shouting()))
     assert world.texts() == world.expected
     assert (told.found, told.translated) == (WINDOW + 5, WINDOW)
 
@@ -243,7 +252,7 @@ def test_a_shard_that_fails_three_times_is_named_and_the_rest_goes_on(world: Wor
 def test_a_damaged_file_is_named_and_the_others_are_translated(world: World) -> None:
     (world.path / "b.en.gz").write_bytes(b"no gzip")
     with pytest.raises(DataError, match=r"not translated: \S+b\.en\.gz") as error:
-        world.translate(in_this_process(Shouting()))
+        world.translate(on_this_machine(Shouting()))
     assert error.value.exit_code == 3
     assert world.texts() == {name: world.expected[name] for name in ("a.en", "c.en")}
 
@@ -255,7 +264,7 @@ def test_results_of_another_model_or_other_lines_are_not_taken(world: World) -> 
     lines[3] = "new"
     world.put("a.en", lines)
     world.expected["a.en"] = "".join(line.upper() + "\n" for line in lines)
-    told = world.translate(in_this_process(Shouting()))
+    told = world.translate(on_this_machine(Shouting()))
     assert told.found == WINDOW  # of a.en's second shard; its first has changed
     assert world.texts() == world.expected
 
@@ -267,7 +276,7 @@ def interrupted_by(happens: Callable[[], object]) -> Pool:
         for number, shard in enumerate(shards):
             if number == 1:
                 happens()
-            yield shard, attempted(Shouting(), shard)
+            yield attempted(Shouting(), shard)
 
     return translate
 
@@ -290,7 +299,7 @@ def test_a_source_that_changes_meanwhile_is_named_and_translated_by_the_next_com
         world.translate(interrupted_by(change))
     assert set(world.texts()) == {"b.en.gz", "c.en"}
     if changed == "replaced":
-        world.translate(in_this_process(Shouting()))
+        world.translate(on_this_machine(Shouting()))
         assert world.texts()["a.en"] == "NEW\n"
 
 
@@ -302,10 +311,10 @@ def test_a_file_that_appears_meanwhile_is_replaced_only_when_asked(
         (world.out / "a.en").write_text("mine\n")
 
     told = Told()
-    folder = OutputFolder(world.out, overwrite)
+    folder = world.output(overwrite)
     files = world.files()
     with folder.locked(files):
-        work = Translating(files, folder, MODEL, "error", told.watch())
+        work = Job(files, folder, MODEL, lines_of, told.watch())
         if overwrite:
             work.run(interrupted_by(appear))
         else:
@@ -319,41 +328,41 @@ def test_a_file_that_appears_meanwhile_is_replaced_only_when_asked(
     assert f"{place}: has appeared meanwhile; {fix}" in told.warnings
     assert world.texts() == world.expected | {"a.en": "mine\n"}
     with pytest.raises(ConfigError, match=r"a\.en: exists already"):
-        world.translate(in_this_process(Shouting()))
+        world.translate(on_this_machine(Shouting()))
 
 
 def test_a_file_made_with_another_model_is_not_replaced_unasked(world: World) -> None:
-    world.translate(in_this_process(Shouting()))
+    world.translate(on_this_machine(Shouting()))
     with pytest.raises(ConfigError, match=r"a\.en: was made with another model, search, format"):
-        world.translate(in_this_process(Shouting()), made_with="another")
+        world.translate(on_this_machine(Shouting()), made_with="another")
 
 
 def test_a_file_that_somebody_has_changed_is_not_replaced_unasked(world: World) -> None:
-    world.translate(in_this_process(Shouting()))
+    world.translate(on_this_machine(Shouting()))
     (world.out / "a.en").write_text("mine\n")
     with pytest.raises(ConfigError, match=r"a\.en: exists already; name another --output-dir"):
-        world.translate(in_this_process(Shouting()))
+        world.translate(on_this_machine(Shouting()))
     assert (world.out / "a.en").read_text() == "mine\n"
 
 
 def test_two_processes_do_not_write_into_one_folder(world: World) -> None:
     with (
-        OutputFolder(world.out).locked(world.files()),
+        world.output().locked(world.files()),
         pytest.raises(UserError, match="another process is at work"),
     ):
-        world.translate(in_this_process(Shouting()))
+        world.translate(on_this_machine(Shouting()))
 
 
 def test_a_folder_of_the_name_that_is_not_ours_is_refused(world: World) -> None:
     (world.out / ".nmt").mkdir(parents=True)
     (world.out / ".nmt" / "notes").write_text("mine")
     with pytest.raises(ConfigError, match=r"\.nmt: not written by nmt"):
-        world.translate(in_this_process(Shouting()))
+        world.translate(on_this_machine(Shouting()))
 
 
 def test_a_pool_gives_failures_as_outcomes() -> None:
-    shard = Shard(Path("a"), 1, ["x"], "name")
-    assert attempted(Shouting("x", 9), shard) == Failed("RuntimeError: it broke")
+    shard = Shard("a", 1, ["x"], "name", is_packed=False)
+    assert attempted(Shouting("x", 9), shard)[1] == Failed("RuntimeError: it broke")
 
 
 @pytest.mark.parametrize(
@@ -373,7 +382,7 @@ def test_an_error_is_named_and_a_users_error_is_not_tried_again(
         tried.append(shard)
         raise error
 
-    assert attempted(work, Shard(Path("a"), 1, ["x"], "name")) == outcome
+    assert attempted(work, Shard("a", 1, ["x"], "name", is_packed=False))[1] == outcome
     assert len(tried) == tries
 
 
@@ -383,8 +392,8 @@ def test_a_failure_that_is_final_is_told_without_a_number(world: World) -> None:
             yield shard, Failed("no model", is_final=True)
 
     told = Told()
-    folder = OutputFolder(world.out)
+    folder = world.output()
     files = world.files()
     with folder.locked(files), pytest.raises(UserError, match="not translated"):
-        Translating(files, folder, MODEL, "error", told.watch()).run(pool)
+        Job(files, folder, MODEL, lines_of, told.watch()).run(pool)
     assert f"{world.path / 'a.en'}: lines 1 to 2,000: failed: no model" in told.warnings
