@@ -331,7 +331,6 @@ FORMATS: dict[str, Format] = {
     "done.json": Format(make_done, read_done),
     "vectors": Format(make_vectors, read_word_vectors),
     "marian hf": Format(foreign.make_hf_safetensors, foreign.read_foreign),
-    "marian .bin": Format(foreign.make_hf_zip, foreign.read_foreign),
-    "marian legacy": Format(foreign.make_hf_legacy, foreign.read_foreign),
+    "marian .bin": Format(foreign.make_hf_bin, foreign.read_foreign),
     "marian npz": Format(foreign.make_npz, foreign.read_foreign),
 }
