@@ -218,7 +218,7 @@ def make_checkpoint(folder: Path) -> Path:
     optimizer = torch.optim.AdamW(model.parameters())
     model(torch.ones(2, 4)).sum().backward()
     optimizer.step()
-    training = {"optimizer": optimizer.state_dict(), "scaler": None}
+    training = {"optimizers": [optimizer.state_dict()], "scaler": None}
     meta = checkpoint.Meta(1, ("a", "b"), {"bleu": 1.0})
     checkpoint.save(RunDir(folder), _STEP, checkpoint.parameters_of(model), meta, training)
     return folder / "checkpoints" / _STEP
