@@ -21,8 +21,8 @@ PART = ".part"  # ends the name of every folder that holds unfinished work
 _LARGEST = 2**28
 # `.NAME.RANDOM.part` stands beside NAME while that is written, `.NAME.old.part` while it is deleted.
 _WORK = re.compile(rf"\.(?P<name>.+)\.(?P<why>[a-z0-9_]{{8}}|old){re.escape(PART)}")
-# What only a stage itself reads; the first versions did not write the ending.
-_SCRATCH = re.compile(rf"\.(stage|prepare|tokens)\.[a-z0-9_]{{8}}({re.escape(PART)})?")
+# What only a stage itself reads.
+_SCRATCH = re.compile(rf"\.(stage|prepare|tokens)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 _FREE_SPACE = "free some space; everything written before is intact"
 _DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 

@@ -15,7 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # From the bottom up; a module imports only from its own layer and the layers below it.
 LAYERS = (
     {"errors"},
-    {"files", "machine"},
+    {"files", "archives", "machine"},
     {"config"},
     {"text"},
     {"numbers"},

@@ -20,6 +20,7 @@ from nmt.translate.formats import FORMATS
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 REFERENCE = CONFIGS / "reference.yaml"
+EVERY = sorted(CONFIGS.rglob("*.yaml"))
 TINY = ("d_model=16", "heads=2", "d_ff=32", "encoder_layers=1", "decoder_layers=1", "max_length=16")
 
 
@@ -66,7 +67,7 @@ def test_reference_explains_every_field_of_a_corpus() -> None:
     assert set(lines) == set(CorpusConfig.model_fields)
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
 def test_a_config_loads_and_makes_a_model_that_runs(path: Path) -> None:
     config = load_config(path, [f"model.{setting}" for setting in TINY])
     model = Transformer(config.model, 11, 11 if config.shared_vocab else 13).eval()
@@ -76,7 +77,7 @@ def test_a_config_loads_and_makes_a_model_that_runs(path: Path) -> None:
     assert bool(torch.isfinite(logits).all())
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
 def test_a_config_is_valid_in_its_own_shape(path: Path) -> None:
     config = load_config(path)
     assert Config.model_validate(dump(config)) == config
@@ -84,7 +85,7 @@ def test_a_config_is_valid_in_its_own_shape(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in sorted(CONFIGS.glob("*.yaml")) if path != REFERENCE],
+    [path for path in EVERY if path != REFERENCE],
     ids=lambda path: path.stem,
 )
 def test_a_config_writes_to_a_folder_of_its_own_name(path: Path) -> None:

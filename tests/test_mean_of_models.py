@@ -10,7 +10,8 @@ import torch
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
 
-SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "mean_of_models.py"
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = ROOT / "configs" / "pretrained" / "mean_of_models.py"
 
 
 def mean(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -43,7 +44,7 @@ def test_other_models_and_shares_are_refused(trained: RunDir, tmp_path: Path) ->
     none = mean(tmp_path, trained.path, 0.5)
     assert none.returncode == 2
     assert none.stderr.endswith(f"{tmp_path}: no checkpoint; run nmt train first\n")
-    other = mean(SCRIPT.parents[1] / "nmt" / "pretrained", trained.path, 0.5)
+    other = mean(ROOT / "nmt" / "pretrained", trained.path, 0.5)
     assert other.returncode == 2
     assert "name the run that it started from" in other.stderr
     much = mean(trained.path, trained.path, 2)

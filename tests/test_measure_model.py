@@ -11,7 +11,7 @@ import pytest
 from nmt.run.folder import RunDir
 from nmt.spans.masking import find
 
-SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+SCRIPTS = Path(__file__).resolve().parents[1] / "configs" / "pretrained"
 
 
 def measure(*arguments: object) -> subprocess.CompletedProcess[str]:

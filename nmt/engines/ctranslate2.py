@@ -1,6 +1,5 @@
 """The engine on CTranslate2: its arithmetic and its search, with our limits, scores and placeholders; without torch."""
 
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 from nmt.config.schema import SearchConfig
 from nmt.errors import ConfigError, EngineError, ModelError, UserError
 from nmt.exchange.exporters.tokens import read_tokens
+from nmt.machine.cpu import threads
 from nmt.search.batches import batches_of, longest_target
 from nmt.search.hypotheses import Hypothesis, NBest, length_penalty
 from nmt.text.side import Side
@@ -52,7 +52,7 @@ class CTranslate2Engine:
         `longest` is in tokens.
         """
         self.name = f"ctranslate2 {numbers}"
-        self.threads = _threads()
+        self.threads = threads()
         self.helpers = 0  # its threads do not need Python's lock
         self._folder = folder
         library = load_ctranslate2()
@@ -233,13 +233,3 @@ def _telling_what_fails() -> Iterator[None]:
 
 def _is_punctuation(name: str) -> bool:
     return not any(map(str.isalnum, name))
-
-
-def _threads() -> int:
-    """As many as OpenMP would take."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
-    if hasattr(os, "sched_getaffinity"):  # not on macOS
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

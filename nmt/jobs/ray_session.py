@@ -20,6 +20,7 @@ from traceback import walk_tb
 from typing import Any
 
 from nmt.errors import ConfigError, Say, UserError, counted
+from nmt.machine.cpu import cores
 from nmt.run.version import version
 
 LOCAL = "local"
@@ -246,7 +247,7 @@ def _own_cluster() -> Iterator[Cluster]:
             _init(
                 ray,
                 address=LOCAL,
-                num_cpus=_cores(),
+                num_cpus=cores(),
                 include_dashboard=False,
                 object_store_memory=_OBJECTS,
                 _temp_dir=str(folder),
@@ -264,11 +265,6 @@ def _short_folder() -> Path:
     usual = tempfile.gettempdir()
     where = usual if len(usual) <= _LONGEST_FOLDER else "/tmp"  # noqa: S108 - mkdtemp makes it ours
     return Path(tempfile.mkdtemp(prefix="nmt-ray-", dir=where))
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _refuse_strange_address(address: str) -> None:

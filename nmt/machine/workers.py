@@ -14,6 +14,7 @@ from threading import Thread
 from typing import Any, Protocol, TypeVar
 
 from nmt.errors import UserError
+from nmt.machine.cpu import cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -50,8 +51,8 @@ def map_chunks(
 ) -> Iterator[Result]:
     """Apply `work` to each chunk of `items`, in order.
 
-    `workers` is the number of processes (0: one for each core), `size` the length of an item in characters, `chunk` the
-    items of a chunk where an item takes longer than a pair of lines, `fix` what to do when memory runs out.
+    `workers` is the number of processes (0: one for each of our cores), `size` the length of an item in characters,
+    `chunk` the items of a chunk where an item takes longer than a pair of lines, `fix` what to do when memory runs out.
     `work` is pickled to reach the processes, so it must be a module's function or a `partial` of one.
     Raises UserError if a process is killed.
     """
@@ -59,8 +60,8 @@ def map_chunks(
     worth_it = _WORTH_IT if chunk is None else _CHUNKS_WORTH_IT * chunk
     first = _take(source, worth_it, size)
     chunks = chunks_of(chain(first, source), size, chunk or CHUNK)
-    processes = workers or os.cpu_count() or 1
-    if processes == 1 or len(first) < worth_it:
+    processes = workers or cores()
+    if processes == 1 or _is_little(first, worth_it, size):
         yield from map(work, chunks)
         return
     try:
@@ -77,6 +78,11 @@ def chunks_of(
     """Cut items into lists of `most`, or of fewer long ones."""
     while chunk := _take(items, most, size):
         yield chunk
+
+
+def _is_little(first: list[Item], worth_it: int, size: Callable[[Item], int]) -> bool:
+    """Whether no more items came than these, and not because they were long."""
+    return len(first) < worth_it and sum(map(size, first)) < worth_it * _USUAL_LENGTH
 
 
 def _take(source: Iterator[Item], count: int, size: Callable[[Item], int]) -> list[Item]:

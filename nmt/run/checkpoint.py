@@ -13,13 +13,13 @@ torch is imported only where tensors are read or written: what only asks which c
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from nmt.archives import open_archive
 from nmt.errors import FormatError, ModelError, UserError
 from nmt.files import (
     checksum,
@@ -219,26 +219,13 @@ def load_training(folder: Path) -> dict[str, Any]:
     import torch
 
     path = _intact(folder / TRAINING)
-    _refuse_inflated(path)
+    with open_archive(path):
+        pass  # nothing in it unpacks to more than its size
     try:
         return cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # a damaged file can make torch raise anything
-        raise _foreign_training(path, type(error).__name__) from None
-
-
-def _refuse_inflated(path: Path) -> None:
-    """Raise ModelError if an archive claims more than its size: torch.save does not compress."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise _foreign_training(path, error) from None
-    if unpacked > path.stat().st_size:
-        raise ModelError(f"{path}: says that it holds {unpacked:,} bytes, more than its size")
-
-
-def _foreign_training(path: Path, reason: object) -> ModelError:
-    return ModelError(f"{path}: not the training state of this program ({reason})")
+        reason = type(error).__name__
+        raise ModelError(f"{path}: not the training state of this program ({reason})") from None
 
 
 def weights_hash(folder: Path) -> str:

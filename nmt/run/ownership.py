@@ -3,8 +3,6 @@
 `written.json` holds the SHA-256 of each file of settings, text and vocabularies, by its name in the run folder. A file
 is noted before it gets its name, so that a killed process leaves none that is unknown; up to two hashes stand for a
 name, those of the newest file and of the one before. Stores, checkpoints and logs are known by what is in them.
-
-A folder that an nmt without `written.json` trained in is known by the reports in it, which is noted once.
 """
 
 import hashlib
@@ -17,10 +15,9 @@ from typing import Any
 
 import yaml
 
-from nmt.config.schema import Config
 from nmt.errors import ConfigError, ModelError
 from nmt.files import PART, checksum, read_bytes, read_json, remove, sync, write_json, write_text
-from nmt.run.folder import CHECKPOINT, LATEST, META, SIDES, SPLITS, TRAINING, WEIGHTS, RunDir
+from nmt.run.folder import CHECKPOINT, LATEST, META, SPLITS, TRAINING, WEIGHTS, RunDir
 
 _FIX = "move it away, or give another run_dir"
 _LATEST_HEAD = "# the run that was trained last here; nmt translate takes it if none is named"
@@ -106,15 +103,18 @@ def read_latest() -> Path:
 
 
 def _is_latest(path: Path) -> bool:
-    """Whether nmt wrote it; the first versions wrote no head, but only the name of a run."""
+    """Whether nmt wrote it."""
     if path.is_symlink() or not path.is_file():
         return False
-    lines = path.read_bytes()[:10000].decode(errors="replace").splitlines()
-    is_headed = lines[:1] == [_LATEST_HEAD]
-    return is_headed or (len(lines) == 1 and RunDir(Path(lines[0])).config.is_file())
+    return path.read_bytes().startswith(f"{_LATEST_HEAD}\n".encode())
 
 
 # --- what is written ---
+
+
+def dump_yaml(settings: dict[str, Any]) -> str:
+    """Settings as `config.yaml` holds them."""
+    return str(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 
 def refuse_foreign_config(run: RunDir, text: str) -> None:
@@ -188,12 +188,7 @@ class _Record:
 
     def __init__(self, run: RunDir) -> None:
         self._run = run
-        if run.written.exists():
-            self._hashes = _read_hashes(run.written)
-        else:
-            self._hashes = {}
-            for path in _written_before(run):
-                self._hashes[self._name(path)] = [checksum(path)]
+        self._hashes = _read_hashes(run.written) if run.written.exists() else {}
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self._run.path).as_posix()
@@ -221,61 +216,6 @@ def _read_hashes(path: Path) -> dict[str, list[str]]:
     return dict(hashes)
 
 
-# --- what an nmt without `written.json` wrote ---
-
-
-def _written_before(run: RunDir) -> Iterator[Path]:
-    """The files that the run's own reports know."""
-    if _is_dumped(run.config):
-        yield run.config
-    prepared = _report(run.prepare_report, "corpora", *SPLITS)
-    if prepared is not None:
-        yield run.prepare_report
-        for split in SPLITS:
-            for path in run.data.glob(f"{split}.*"):
-                if _count_lines(path) == prepared[split].get("pairs"):
-                    yield path
-    encoded = _report(run.vocab_report, "fingerprint", *SIDES)
-    if encoded is not None:
-        yield run.vocab_report
-        for side in SIDES:
-            if run.vocab(side).exists() and _count_lines(run.vocab(side)) == encoded[side]["size"]:
-                yield run.vocab(side)
-                if run.pieces(side).exists():
-                    yield run.pieces(side)
-
-
-def _is_dumped(path: Path) -> bool:
-    """Whether nmt wrote this configuration: it has every section, and not a space or comment of anyone's."""
-    try:
-        text = read_bytes(path).decode()
-        settings = yaml.safe_load(text)
-        is_whole = isinstance(settings, dict) and settings.keys() >= Config.model_fields.keys()
-        return is_whole and dump_yaml(settings) == text
-    except (OSError, ValueError, ModelError, yaml.YAMLError, RecursionError):
-        return False
-
-
-def dump_yaml(settings: dict[str, Any]) -> str:
-    """Settings as `config.yaml` holds them."""
-    return str(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
-
-
-def _report(path: Path, *keys: str) -> Any:
-    """A report that a stage wrote, or None."""
-    try:
-        report = read_json(path)
-    except (OSError, ModelError):
-        return None
-    is_ours = isinstance(report, dict) and report.keys() >= set(keys)
-    return report if is_ours else None
-
-
-def _count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(1 for _ in file)
-
-
 # --- what is deleted ---
 
 
@@ -285,7 +225,11 @@ def is_own_checkpoint(folder: Path) -> bool:
         return False
     if not {path.name for path in folder.iterdir()} <= {WEIGHTS, TRAINING, META}:
         return False
-    return _report(folder / META, "format", "update", "sha256") is not None
+    try:
+        meta = read_json(folder / META)
+    except (OSError, ModelError):
+        return False
+    return isinstance(meta, dict) and meta.keys() >= {"format", "update", "sha256"}
 
 
 def refuse_to_delete(run: RunDir) -> None:

@@ -25,7 +25,7 @@ class Progress:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Progress":
-        """Undo `asdict`. Old checkpoints have no health."""
+        """Undo `asdict`."""
         position = Position(**values["position"])
-        health = Health(**values.get("health", {}))
+        health = Health(**values["health"])
         return cls(**{**values, "position": position, "health": health})

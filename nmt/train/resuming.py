@@ -84,7 +84,7 @@ def _find_last_intact(run: RunDir) -> tuple[_Saved | None, dict[Path, str]]:
 
 def _refuse_other_data(saved: _Saved, run: RunDir, origin: dict[str, Any]) -> None:
     """Raise ModelError if the encoded train text has changed since the checkpoint."""
-    trained_on = saved.meta.origin.get("data", origin["data"])  # old checkpoints do not say
+    trained_on = saved.meta.origin.get("data")
     if trained_on != origin["data"]:
         fix = "restore it, or train with --overwrite"
         raise ModelError(f"{run.store('train')}: is not what {saved.folder} was trained on; {fix}")

@@ -243,7 +243,7 @@ class Updater:
         How much fits in memory is found out anew: it may be another machine. Raises ModelError if
         other optimizers gave it.
         """
-        states = _states(state)
+        states = state["optimizers"]
         if len(states) != len(self.optimizers):
             raise ModelError(
                 f"the checkpoint was not trained with train.optimizer={self.config.optimizer}; "
@@ -254,10 +254,3 @@ class Updater:
                 optimizer.load_state_dict(its_state)
         if self.scaler.is_enabled() and state["scaler"]:
             self.scaler.load_state_dict(state["scaler"])
-
-
-def _states(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """The state of each optimizer; older checkpoints have that of the only one."""
-    if "optimizer" in state:
-        return [state["optimizer"]]
-    return list(state["optimizers"])

@@ -125,20 +125,14 @@ def make_hf_safetensors(folder: Path) -> list[Path]:
     return _make_hf(folder, save)
 
 
-def _bin(tensors: dict[str, Tensor], folder: Path, is_zip: bool) -> Path:
-    path = folder / "pytorch_model.bin"
-    torch.save(tensors, path, _use_new_zipfile_serialization=is_zip)
-    return path
-
-
-def make_hf_zip(folder: Path) -> list[Path]:
+def make_hf_bin(folder: Path) -> list[Path]:
     """The same in a zip of torch's."""
-    return _make_hf(folder, lambda tensors, at: _bin(tensors, at, is_zip=True))
 
+    def save(tensors: dict[str, Tensor], folder: Path) -> Path:
+        torch.save(tensors, folder / "pytorch_model.bin")
+        return folder / "pytorch_model.bin"
 
-def make_hf_legacy(folder: Path) -> list[Path]:
-    """The same in torch's format before 1.6."""
-    return _make_hf(folder, lambda tensors, at: _bin(tensors, at, is_zip=False))
+    return _make_hf(folder, save)
 
 
 # --- Marian's own files ---

@@ -218,7 +218,7 @@ def make_checkpoint(folder: Path) -> Path:
     optimizer = torch.optim.AdamW(model.parameters())
     model(torch.ones(2, 4)).sum().backward()
     optimizer.step()
-    training = {"optimizer": optimizer.state_dict(), "scaler": None}
+    training = {"optimizers": [optimizer.state_dict()], "scaler": None}
     meta = checkpoint.Meta(1, ("a", "b"), {"bleu": 1.0})
     checkpoint.save(RunDir(folder), _STEP, checkpoint.parameters_of(model), meta, training)
     return folder / "checkpoints" / _STEP
@@ -344,7 +344,6 @@ FORMATS: dict[str, Format] = {
     "done.json": Format(make_done, read_done),
     "vectors": Format(make_vectors, read_word_vectors),
     "marian hf": Format(foreign.make_hf_safetensors, foreign.read_foreign),
-    "marian .bin": Format(foreign.make_hf_zip, foreign.read_foreign),
-    "marian legacy": Format(foreign.make_hf_legacy, foreign.read_foreign),
+    "marian .bin": Format(foreign.make_hf_bin, foreign.read_foreign),
     "marian npz": Format(foreign.make_npz, foreign.read_foreign),
 }

@@ -113,9 +113,7 @@ RUN = Path(__file__).parents[1] / "compatibility" / "0.1.0" / "run"
 def test_search_options_are_those_of_translate_and_are_recorded(tmp_path: Path) -> None:
     options = ["--beam-size", 1, "--typography", "off", "--verify", "flag"]
     output, history = tmp_path / "out.zh", tmp_path / "history"
-    history.write_text(
-        '{"time": "2026-01-01T00:00:00+00:00", "scores": {}}\n'
-    )  # of an earlier version
+    history.write_text('{"time": "2026-01-01T00:00:00+00:00", "scores": {}}\n')
     done = invoke("evaluate", "-m", RUN, *options, "-o", output, "--json", "--history", history)
     assert done.exit_code == 0, done.stderr
     record = json.loads(done.stdout)

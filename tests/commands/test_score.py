@@ -132,11 +132,11 @@ def test_the_pairs_before_a_mistake_are_scored(trained: RunDir, tmp_path: Path) 
         (["--src", "s.en", "--tgt", "t.zh", "--input", "a.tsv"], 2, "either --src and --tgt, or"),
         (["--src", "-", "--tgt", "-"], 2, "only one file can be -"),
         (["--src", "s.en", "--tgt", "missing"], 3, "missing: no such file"),
-        (["--precision", "int8"], 2, "--precision: 'int8' is not one of"),
+        (["--precision", "int8"], 2, "'--precision': 'int8' is not one of"),
         (["--batch-tokens", "0"], 2, "--batch-tokens"),
         (["--format", "scores"], 2, "--format"),
         (["--device", "tpu"], 2, "--device tpu"),
-        (["--ref", "t.zh"], 2, "did you mean --tgt?"),
+        (["--ref", "t.zh"], 2, "(Possible options: --tgt)"),
         (["--output", "s.en", "--src", "s.en", "--tgt", "t.zh"], 2, "is what is read"),
     ],
 )

@@ -96,7 +96,7 @@ def test_numbers_of_lines_are_those_of_the_file(
         (["--output-dir", "out", "--resume", "-i", "a.en"], 2, "leave out --resume"),
         (["--ray", "local", "-i", "a.en"], 2, "--ray translates files; give --input FILE --out"),
         (["--workers", "2", "-i", "a.en"], 2, "--workers needs --ray; add --ray local"),
-        (["--workers", "0", "--ray", "local"], 2, "--workers: "),
+        (["--workers", "0", "--ray", "local"], 2, "'--workers': "),
         (
             ["--output-dir", "out", "-i", "a.en", "--ray", "tea"],
             2,

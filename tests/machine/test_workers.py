@@ -64,6 +64,17 @@ def test_work_that_is_worth_it_is_done_elsewhere_and_little_work_here() -> None:
     assert os.getpid() not in set(map_chunks(pid, range(20), workers=2))
 
 
+def length(_item: int) -> int:
+    """Some more characters than usual, so that fewer items are looked at before the work begins."""
+    return 1_100
+
+
+@pytest.mark.usefixtures("small")
+def test_few_long_items_are_done_elsewhere_too_unless_there_are_no_more() -> None:
+    assert os.getpid() not in set(map_chunks(pid, range(500), workers=2, size=length))
+    assert set(map_chunks(pid, range(18), workers=2, size=length)) == {os.getpid()}
+
+
 @pytest.mark.usefixtures("small")
 def test_an_error_in_a_process_comes_to_the_caller_after_the_results_before_it() -> None:
     done: list[int] = []

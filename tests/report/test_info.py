@@ -176,14 +176,20 @@ def test_a_run_that_holds_nothing_but_an_average_needs_no_mark(run: RunDir, tmp_
     assert facts["parameters"] == info(run.path)["parameters"]
 
 
+def noted_of(run: RunDir) -> dict[str, object]:
+    """What an evaluation notes of the model."""
+    best = checkpoint.best(run) or Path()
+    weights = checkpoint.weights_hash(best)
+    return {"model": str(run.path), "checkpoint": best.name, "weights": weights}
+
+
 def test_test_sets_of_equal_names_and_several_references_are_told_apart(
     run: RunDir, tmp_path: Path
 ) -> None:
-    checkpoint_name = info(run.path)["checkpoint"]
     lines = []
     for value, reference in enumerate(["a/ref.zh", "b/ref.zh", ["c/r1.zh", "c/r2.zh"]], start=1):
         scores = {"bleu": {"value": value}}
-        record = {"model": f"{run.path}/../{run.path.name}", "checkpoint": checkpoint_name}
+        record = {**noted_of(run), "model": f"{run.path}/../{run.path.name}"}
         lines.append(json.dumps({**record, "reference": reference, "scores": scores}) + "\n")
     history = tmp_path / "history"
     history.write_text("".join(lines))
@@ -195,7 +201,7 @@ def test_test_sets_of_equal_names_and_several_references_are_told_apart(
 def test_scores_of_searches_that_differ_in_any_setting_are_told_apart(
     run: RunDir, tmp_path: Path
 ) -> None:
-    record = {"model": str(run.path), "checkpoint": info(run.path)["checkpoint"], "reference": "r"}
+    record = {**noted_of(run), "reference": "r"}
     history = tmp_path / "history"
     searches = [
         {"method": "beam", "beam_size": 5, "length_penalty": 1.0, "batch_tokens": 10},

@@ -288,12 +288,13 @@ def test_eleven_systems_are_too_many(tmp_path: Path) -> None:
     assert "11 systems; at most 10 are compared at a time" in result.output
 
 
+@pytest.mark.parametrize("missing", ["matplotlib", "rapidfuzz"])
 def test_without_the_extra_it_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "a", REFERENCES)
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    monkeypatch.setitem(__import__("sys").modules, missing, None)
     arguments = ["--ref", path, "--hyp", path, "-o", tmp_path / "r.html"]
     result = invoke("report", *arguments)
     assert result.exit_code == 2
-    assert "nmt report needs matplotlib; pip install 'nmt[report]'" in result.output
+    assert f"nmt report needs {missing}; pip install 'nmt[report]'" in result.output

@@ -14,7 +14,6 @@ from nmt.commands.shell.trained_run import find_run
 from nmt.run.folder import RunDir
 from nmt.translate.translator import Translator
 
-COMPATIBLE = Path(__file__).parents[1] / "compatibility" / "0.1.0" / "run"
 SHORT = [*TINY, "train.updates=2", "train.average=0"]
 
 
@@ -249,30 +248,6 @@ def test_a_folder_of_the_users_with_the_name_of_a_checkpoint_is_put_aside(small:
     assert (aside / "model.safetensors").read_text() == "step-00000003.damaged"
     other = aside.with_name("step-00000003.damaged-2")
     assert (other / "model.safetensors").read_text() == "step-00000003"
-
-
-# --- runs that have no record of what was written ---
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> RunDir:
-    return RunDir(Path(shutil.copytree(COMPATIBLE, tmp_path / "old")))
-
-
-def test_a_run_of_an_earlier_version_is_trained_anew(old: RunDir, small: str) -> None:
-    done = nmt("train", small, f"run_dir={old.path}", *SHORT, "--overwrite")
-    assert done.exit_code == 0, done.output
-    assert [path.name for path in old.steps()] == ["step-00000002"]
-
-
-def test_a_text_that_does_not_belong_to_a_run_of_an_earlier_version_stays(
-    old: RunDir, small: str
-) -> None:
-    old.text("test", "en").write_text("mine\n" * 7)
-    done = nmt("train", small, f"run_dir={old.path}", *SHORT, "--overwrite")
-    refused(done, old.text("test", "en"))
-    assert old.text("test", "en").read_text() == "mine\n" * 7
-    assert old.steps()
 
 
 # --- folders that are not run folders ---

@@ -128,14 +128,12 @@ def _spread(name: str) -> float:
 
 
 def save_weights(model: MarianMTModel, folder: Path, weights: str) -> None:
-    """As `safetensors`, or as a `.bin` of all names: a `zip`, or the `legacy` format of 2020."""
+    """As `safetensors`, or as a `.bin` of all names."""
     model.config.save_pretrained(folder)
     if weights == "safetensors":
         model.save_pretrained(folder)
     else:
-        is_zip = weights == "zip"
-        path = folder / "pytorch_model.bin"
-        torch.save(model.state_dict(), path, _use_new_zipfile_serialization=is_zip)
+        torch.save(model.state_dict(), folder / "pytorch_model.bin")
 
 
 def tokenizer(folder: Path) -> MarianTokenizer:

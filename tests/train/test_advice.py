@@ -12,6 +12,7 @@ from nmt.train.advice import too_large, too_slow
 from nmt.train.progress import Progress
 
 CONFIGS = Path(__file__).parents[2] / "configs"
+PATHS = {path.stem: path for path in CONFIGS.rglob("*.yaml")}
 CPU = torch.device("cpu")
 # Pairs that each configuration says it is made for.
 MADE_FOR = {
@@ -28,7 +29,7 @@ WITHOUT_MODEL = {"reference", *(f"pretrained-{part}" for part in range(2, 6))}
 
 
 def parameters_of(name: str) -> int:
-    config = load_config(CONFIGS / f"{name}.yaml")
+    config = load_config(PATHS[name])
     with torch.device("meta"):
         model = Transformer(config.model, config.src.vocab_size, config.tgt.vocab_size)
     return sum(parameter.numel() for parameter in model.parameters())
@@ -40,7 +41,7 @@ def test_a_configuration_on_what_it_is_made_for_is_no_ones_concern(name: str) ->
 
 
 def test_every_configuration_for_training_is_asked_about() -> None:
-    assert {path.stem for path in CONFIGS.glob("*.yaml")} == {*MADE_FOR, *WITHOUT_MODEL}
+    assert PATHS.keys() == {*MADE_FOR, *WITHOUT_MODEL}
 
 
 def test_the_base_model_on_two_thousand_pairs_is_advised_against() -> None:

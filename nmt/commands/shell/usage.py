@@ -1,6 +1,6 @@
 """Mistakes on the command line, one line each: options that are not there, given twice, or without a value."""
 
-import difflib
+import re
 from typing import Any
 
 import typer
@@ -8,19 +8,15 @@ import typer.core
 
 from nmt.errors import ConfigError
 
-# What other programs call our options. A group may hold an option of one command and its twin of another.
-_SYNONYMS = (
-    ("--input", "--src", "--source", "--file", "--in", "--infile", "--input-file", "--text"),
-    ("--output", "--out", "--outfile", "--output-file", "--save"),
-    ("--hyp", "--hypothesis", "--hypotheses", "--sys", "--system", "--translation"),
-    ("--ref", "--reference", "--references", "--tgt", "--target"),
-    ("--model", "--run", "--run-dir", "--checkpoint", "--model-dir", "--model-path"),
-    ("--config", "--cfg", "--conf", "--configuration", "--settings", "--yaml"),
-    ("--beam-size", "--beam", "--beams", "--num-beams"),
-    ("--n-best", "--nbest", "--num-return-sequences"),
-    ("--overwrite", "--force"),
-    ("--format", "--json", "--jsonl", "--output-format"),
-)
+# What other programs, and our other commands, call an option: click would suggest what is spelled alike.
+_MEANT = {
+    "--file": "--input",
+    "--input": "--src",
+    "--json": "--format",
+    "--ref": "--tgt",
+    "--src": "--input",
+    "--tgt": "--ref",
+}
 
 
 class Command(typer.core.TyperCommand):
@@ -64,77 +60,45 @@ def _refuse_repeated(command: Command, ctx: Any, args: list[str]) -> None:
 
 def describe(error: Any) -> str:
     """One line for a mistake that the parser found: what is wrong, and what to do."""
-    context = getattr(error, "ctx", None)
-    if hasattr(error, "possibilities"):
-        return f"command line: {_no_such_option(error.option_name, context)}"
-    message = " ".join(error.message.replace("Value error, ", "").split()).rstrip(".")
-    parameter = getattr(error, "param", None)
-    if parameter is not None:
-        is_argument = parameter.param_type_name == "argument"
-        name = parameter.metavar if is_argument else max(parameter.opts, key=len)
-        return f"command line: {name}: {message or f'missing; see {_help(context)}'}"
-    message = message[:1].lower() + message[1:]
-    message = message.replace(" requires an argument", " needs a value").replace(". Did", "; did")
-    if message.startswith("got unexpected extra argument"):
-        return f"command line: {_unexpected(message, context)}"
-    if message.endswith("?"):
-        choices = message.replace("', '", "' or '")
-        return f"command line: {choices}"
-    return f"command line: {message}; see {_help(context)}"
+    context = error.ctx
+    if getattr(error, "possibilities", None) is not None:
+        error.possibilities = _possibilities(error, context)
+    message = " ".join(error.format_message().replace("Value error, ", "").split())
+    says_what_to_do = re.search("Did you mean|Possible options|Invalid value", message)
+    if says_what_to_do:
+        return f"command line: {message.rstrip('.')}"
+    is_file = "unexpected extra argument" in message and "--input" in _options(context)
+    program = "nmt" if context is None else context.command_path
+    fix = "a file is given as --input FILE" if is_file else f"see {program} --help"
+    return f"command line: {message.rstrip('.')}; {fix}"
 
 
-def _no_such_option(name: str, context: Any) -> str:
-    near = nearest_option(name, _options(context)) or _setting(name, context)
-    fix = f"did you mean {near}?" if near else f"see {_help(context)}"
-    return f"no such option {name}; {fix}"
-
-
-def _setting(name: str, context: Any) -> str | None:
-    """The setting that was taken for an option, such as train.updates=VALUE; None if there is none."""
-    if context is None or all(each.name != "overrides" for each in context.command.params):
-        return None
-    from nmt.config.load import settings_named
-
-    is_trained = context.command.name in ("translate", "evaluate")
-    sections = ("search", "evaluate") if is_trained else (context.command.name, "data", "model")
-    found = settings_named(name.lstrip("-").replace("-", "_"))
-    for section in sections:
-        for setting in found:
-            if setting.startswith(f"{section}."):
-                return f"{setting}=VALUE"
-    return None
-
-
-def _unexpected(message: str, context: Any) -> str:
-    argument = message.partition("(s) (")[2].removesuffix(")")
-    if "--input" in _options(context):
-        return f"unexpected argument {argument}; did you mean --input {argument}?"
-    return f"unexpected argument {argument}; see {_help(context)}"
+def _possibilities(error: Any, context: Any) -> list[str]:
+    """What may have been meant by an option that is not there."""
+    meant = _MEANT.get(error.option_name)
+    if meant in _options(context):
+        return [meant]
+    return _settings(error.option_name, context) or error.possibilities
 
 
 def _options(context: Any) -> list[str]:
-    """The long names of a command's options."""
-    if context is None:
+    return [name for parameter in _parameters(context) for name in parameter.opts]
+
+
+def _parameters(context: Any) -> list[Any]:
+    """What a command takes; the parser does not always say which command it was."""
+    return [] if context is None else context.command.params
+
+
+def _settings(option: str, context: Any) -> list[str]:
+    """The settings that were taken for an option, such as train.updates=VALUE, if the command takes settings."""
+    if all(each.name != "overrides" for each in _parameters(context)):
         return []
-    names = [name for parameter in context.command.params for name in parameter.opts]
-    return [name for name in names if name.startswith("--")]
+    from nmt.config.load import settings_named
 
-
-def _help(context: Any) -> str:
-    path = context.command_path if context is not None else "nmt"
-    return f"{path} --help"
-
-
-def nearest_option(name: str, options: list[str]) -> str | None:
-    """The option that was meant: one of the same meaning, one that begins so, or one that is spelled alike."""
-    alike = [option for group in _SYNONYMS if name in group for option in group]
-    for option in alike:
-        if option in options:
-            return option
-    word = name.lstrip("-")
-    for option in options:
-        if len(word) > 1 and option.startswith(f"--{word}"):
-            return option
-    words = [option.lstrip("-") for option in options]
-    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
-    return f"--{near[0]}" if near else None
+    is_trained = context.command.name in ("translate", "evaluate")
+    found = []
+    for setting in settings_named(option.lstrip("-").replace("-", "_")):
+        if setting.startswith(("search.", "evaluate.")) == is_trained:
+            found.append(f"{setting}=VALUE")
+    return found

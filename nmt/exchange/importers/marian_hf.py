@@ -15,8 +15,10 @@ from typing import Any
 
 import safetensors
 import safetensors.torch
+import torch
 from torch import Tensor
 
+from nmt.archives import open_archive
 from nmt.config.schema import ModelConfig
 from nmt.errors import ModelError
 from nmt.exchange.importers.fields import Fields, brief, json_fields
@@ -30,7 +32,7 @@ from nmt.exchange.importers.marian import (
     tokens_by_row,
 )
 from nmt.exchange.importers.spm import read_pieces
-from nmt.exchange.importers.torch_files import read_torch_file
+from nmt.files import unreadable
 
 CONFIG = "config.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first that is there is read
@@ -38,6 +40,7 @@ VOCABULARIES = ("vocab.json", "target_vocab.json")
 PIECES = ("source.spm", "target.spm")
 TOKENIZER = "tokenizer_config.json"
 
+_ZIP = b"PK\x03\x04"  # how a zip begins
 _MOST_POSITIONS = 2**14  # a table is made for them; Marian's models have 512
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
 # Models that people try, and what keeps them out.
@@ -93,11 +96,61 @@ def weights_file(folder: Path) -> Path:
 
 def _read_weights(path: Path) -> dict[str, Tensor]:
     if path.name != WEIGHTS[0]:
-        return read_torch_file(path)
+        return _read_bin(path)
     try:
         return safetensors.torch.load_file(path)
     except (safetensors.SafetensorError, OSError, ValueError, KeyError, RuntimeError) as error:
         raise ModelError(f"{path}: not whole safetensors ({error}); fetch it again") from None
+
+
+def _read_bin(path: Path) -> dict[str, Tensor]:
+    """The tensors in a file of `torch.save`, by name. Raises ModelError if it holds anything else, or is damaged.
+
+    A zip is mapped into memory: whatever it claims, none is reserved for more than there is. Files from before
+    PyTorch 1.6 are no zips.
+    """
+    is_zip = _is_zip(path)
+    if is_zip:
+        _refuse_damaged(path)
+    try:
+        loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=is_zip)
+    except Exception as error:  # a damaged file can make torch raise anything
+        raise _no_tensors(path, type(error).__name__) from None
+    if not isinstance(loaded, dict):
+        raise _no_tensors(path, f"a {type(loaded).__name__}")
+    for name, tensor in loaded.items():
+        if not isinstance(name, str) or not isinstance(tensor, Tensor):
+            raise _no_tensors(path, f"{brief(name)} is a {type(tensor).__name__}")
+        if not _is_stored(tensor):
+            raise _no_tensors(path, f"{brief(name)} is more than is stored of it")
+    return {name: tensor.detach() for name, tensor in loaded.items()}
+
+
+def _is_zip(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_ZIP)) == _ZIP
+    except OSError as error:
+        raise ModelError(unreadable(path, error)) from None
+
+
+def _refuse_damaged(path: Path) -> None:
+    """Raise ModelError for a zip that is damaged, or claims more than its size."""
+    with open_archive(path) as archive:
+        damaged = archive.testzip()
+    if damaged is not None:
+        raise ModelError(f"{path}: a damaged archive ({brief(damaged)} in it); fetch it again")
+
+
+def _is_stored(tensor: Tensor) -> bool:
+    """Whether each number of a tensor has a place of its own: strides of 0 make a file of any size of one number."""
+    is_plain = tensor.layout == torch.strided and tensor.device.type == "cpu"
+    return is_plain and tensor.nbytes <= tensor.untyped_storage().nbytes()
+
+
+def _no_tensors(path: Path, reason: str) -> ModelError:
+    message = "not a dict of tensors, as torch.save writes it"
+    return ModelError(f"{path}: {message} ({reason}); fetch it again")
 
 
 # --- the shape ---

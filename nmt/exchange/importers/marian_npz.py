@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nmt.archives import open_archive
 from nmt.config.schema import ModelConfig
 from nmt.errors import ModelError
-from nmt.exchange.importers.archives import open_archive
 from nmt.exchange.importers.fields import Fields, brief, yaml_fields
 from nmt.exchange.importers.marian import (
     BIAS,

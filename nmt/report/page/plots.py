@@ -36,10 +36,11 @@ class Series:
 
 
 def refuse_without_matplotlib() -> None:
-    """Raise ConfigError where the extra that draws is not installed."""
+    """Raise ConfigError where the extra that draws, and compares lines, is not installed."""
     try:
         import jinja2  # noqa: F401
         import matplotlib as mpl  # noqa: F401
+        import rapidfuzz  # noqa: F401
     except ImportError as error:
         fix = "pip install 'nmt[report]'"
         raise ConfigError(f"nmt report needs {error.name}; {fix}") from None

@@ -64,9 +64,8 @@ def _is_of(record: Record, run: RunDir, folder: Path, weights: str | None) -> bo
     """
     is_there = Path(str(record.get("model"))).resolve() == run.path.resolve()
     has_its_name = record.get("checkpoint") == folder.name
-    noted = record.get("weights")  # not in older histories
     is_alone = not record.get("ensemble") and not section(record, "search").get("memory")
-    return is_there and has_its_name and is_alone and (noted is None or noted == weights)
+    return is_there and has_its_name and is_alone and record.get("weights") == weights
 
 
 def _scores(record: Record) -> Iterator[ScoreFacts]:

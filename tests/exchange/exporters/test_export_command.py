@@ -292,8 +292,10 @@ def test_mistakes_on_the_command_line_are_named(run: RunDir, tmp_path: Path) -> 
     assert refusal("hf", out, "-m", run.path, "--quantize", "int8")[0] == 2
     code, line = refusal("ct2", out, "-m", run.path, "--quantize", "int4")
     assert (code, "'int4' is not one of 'int8', " in line) == (2, True)
-    assert refusal("onnx", out)[1].startswith("nmt: command line: nmt|ct2|hf|argos: 'onnx' is not")
-    assert refusal("ct2")[1].startswith("nmt: command line: DIR: missing; see ")
+    assert refusal("onnx", out)[1].startswith(
+        "nmt: command line: Invalid value for 'nmt|ct2|hf|argos': 'onnx'"
+    )
+    assert refusal("ct2")[1].startswith("nmt: command line: Missing argument 'DIR'; see ")
     assert refusal("ct2", out, "-m", tmp_path / "nowhere")[0] == 5
 
 

@@ -200,21 +200,18 @@ def test_ids_get_the_text_of_transformers_tokenizer(pair: Twin) -> None:
 # --- files ---
 
 
-@pytest.mark.parametrize("kind", ["zip", "legacy"])
 @pytest.mark.parametrize("shared", [True, False])
-def test_the_weights_of_a_bin_are_those_of_safetensors(
-    kind: str, shared: bool, tmp_path: Path
-) -> None:
+def test_the_weights_of_a_bin_are_those_of_safetensors(shared: bool, tmp_path: Path) -> None:
     weights = {}
-    for each in ("safetensors", kind):
+    for each in ("safetensors", "bin"):
         marians.make(tmp_path / each, shared, each)
         run = import_run(str(tmp_path / each), tmp_path / f"run.{each}", None, None, print_nothing)
         weights[each] = load_weights(run.steps()[0])
-    assert weights["safetensors"].keys() == weights[kind].keys()
+    assert weights["safetensors"].keys() == weights["bin"].keys()
     for name, tensor in weights["safetensors"].items():
         # A .bin holds the table of positions, which safetensors leave out: numpy's sines, rounded otherwise.
         exact = not name.endswith("positions")
-        assert (tensor - weights[kind][name]).abs().max() <= (0 if exact else 1e-6), name
+        assert (tensor - weights["bin"][name]).abs().max() <= (0 if exact else 1e-6), name
 
 
 def test_the_same_weights_as_npz_give_the_same_run(pair: Twin, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The mean of a model and of one that was trained on from it, as the best checkpoint of the second one's run.
 
-    python scripts/mean_of_models.py runs/pretrained runs/pretrained-2 0.6     0.6 of the second one's weights
+    python configs/pretrained/mean_of_models.py runs/pretrained runs/pretrained-2 0.6   0.6 of the second one's weights
 
 What the second training learned stays for the most part, and so does what it would have forgotten (Wortsman et al.,
 2022, "Robust fine-tuning of zero-shot models").

@@ -1,6 +1,6 @@
 """Set aside what the model that comes with nmt must not be trained on.
 
-    python scripts/hold_out.py data/large data/tatoeba data/held-out data/large/dev data/news/newstest2017
+    python configs/pretrained/hold_out.py data/large data/tatoeba data/held-out data/large/dev data/news/newstest2017
 
 Written are 500 pairs each of documentation, interface texts and captions, drawn by their content; `dev.*`, which
 has them after Tatoeba's dev; `public.*`, pairs of more than four words that stand in a public test set; and `test.*`,

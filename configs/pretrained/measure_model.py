@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The figures and translations by which docs/models.md judges the model that comes with nmt.
 
-    python scripts/measure_model.py scores pretrained data/tatoeba/test data/large/dev flores=FLORES.en,FLORES.zh
-    python scripts/measure_model.py spans pretrained data/tatoeba/test
-    python scripts/measure_model.py markup pretrained data/tatoeba/test
-    python scripts/measure_model.py numbers pretrained data/tatoeba/test data/held-out/interface > numbers.tsv
-    python scripts/measure_model.py graded pretrained
+    measure_model.py scores pretrained data/tatoeba/test data/large/dev flores=FLORES.en,FLORES.zh
+    measure_model.py spans pretrained data/tatoeba/test
+    measure_model.py markup pretrained data/tatoeba/test
+    measure_model.py numbers pretrained data/tatoeba/test data/held-out/interface > numbers.tsv
+    measure_model.py graded pretrained
 
 A set is `STEM` of `STEM.en` and `STEM.zh`, or of those with `.gz`; or `NAME=SOURCE,REFERENCE`. Beam 5, fp32.
 """
@@ -31,7 +31,7 @@ from nmt.evaluate.metrics import new_metric
 from nmt.files import write_text
 from nmt.spans.masking import find
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SIZE = 200  # sentences of a check
 SEARCH = ["search.method=beam", "search.beam_size=5"]
 METRICS = ["bleu", "bleu_width", "chrf"]
