@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from nmt.config.schema import Config
+from nmt.config.yaml_values import dump_yaml, parse_value
 from nmt.errors import ConfigError, ModelError
 from nmt.files import PART, checksum, read_bytes, read_json, remove, sync, write_json, write_text
 from nmt.run.folder import CHECKPOINT, LATEST, META, SIDES, SPLITS, TRAINING, WEIGHTS, RunDir
@@ -249,16 +250,11 @@ def _is_dumped(path: Path) -> bool:
     """Whether nmt wrote this configuration: it has every section, and not a space or comment of anyone's."""
     try:
         text = read_bytes(path).decode()
-        settings = yaml.safe_load(text)
+        settings = parse_value(text)
         is_whole = isinstance(settings, dict) and settings.keys() >= Config.model_fields.keys()
         return is_whole and dump_yaml(settings) == text
-    except (OSError, ValueError, ModelError, yaml.YAMLError, RecursionError):
+    except (OSError, ValueError, ModelError, ConfigError, yaml.YAMLError, RecursionError):
         return False
-
-
-def dump_yaml(settings: dict[str, Any]) -> str:
-    """Settings as `config.yaml` holds them."""
-    return str(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 
 def _report(path: Path, *keys: str) -> Any:
