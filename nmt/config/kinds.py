@@ -14,21 +14,33 @@ def _no_boolean(value: Any) -> Any:
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_no_boolean)]
-Number = Annotated[float, BeforeValidator(_no_boolean)]
-Positive = Annotated[Whole, Field(gt=0, lt=2**63)]
-Count = Annotated[Whole, Field(ge=0, lt=2**63)]
-Share = Annotated[Number, Field(ge=0, le=1)]
-Times = Annotated[Number, Field(ge=0, le=100)]
-Rate = Annotated[Number, Field(ge=0, lt=1)]
-NonNegative = Annotated[Number, Field(ge=0)]
-AboveZero = Annotated[Number, Field(gt=0)]
+NO_BOOLEAN = BeforeValidator(_no_boolean)
+Positive = Annotated[int, Field(ge=1, lt=2**63), NO_BOOLEAN]
+Count = Annotated[int, Field(ge=0, lt=2**63), NO_BOOLEAN]
+Share = Annotated[float, Field(ge=0, le=1), NO_BOOLEAN]
+Times = Annotated[float, Field(ge=0, le=100), NO_BOOLEAN]
+Rate = Annotated[float, Field(ge=0, lt=1), NO_BOOLEAN]
+NonNegative = Annotated[float, Field(ge=0), NO_BOOLEAN]
+AboveZero = Annotated[float, Field(gt=0), NO_BOOLEAN]
 # A configuration may come with an untrusted model: it must not make the program allocate without end.
-Layers = Annotated[Whole, Field(gt=0, le=1000)]
-Width = Annotated[Whole, Field(gt=0, le=2**17)]
-Beams = Annotated[Whole, Field(gt=0, le=1000)]
+Layers = Annotated[int, Field(ge=1, le=1000), NO_BOOLEAN]
+Width = Annotated[int, Field(ge=1, le=2**17), NO_BOOLEAN]
+Beams = Annotated[int, Field(ge=1, le=1000), NO_BOOLEAN]
+
+
+def _no_nul(path: str) -> str:
+    if "\0" in path:
+        raise ValueError("a path cannot hold a NUL byte; delete the \\0")
+    return path
+
+
 # ~ is the home folder.
-FilePath = Annotated[str, Field(min_length=1, description="a path"), AfterValidator(expanduser)]
+FilePath = Annotated[
+    str,
+    Field(min_length=1, description="a path"),
+    AfterValidator(_no_nul),
+    AfterValidator(expanduser),
+]
 Language = Annotated[
     str,
     Field(pattern=r"^[a-z]{2,3}$", description="a language's two or three letters, such as en"),
@@ -70,3 +82,16 @@ PublicTest = Literal[
 MetricName = Literal[
     "bleu", "bleu_width", "bleu_flores101", "bleu_flores200", "chrf", "chrf++", "ter"
 ]
+
+
+def _different(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse no metric, and one that is named twice."""
+    if not names:
+        raise ValueError("an empty list; name at least one metric, such as bleu")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} is named twice; name it once")
+    return names
+
+
+Metrics = Annotated[tuple[MetricName, ...], AfterValidator(_different)]

@@ -3,128 +3,115 @@
 import difflib
 import json
 import re
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import ValidationError
 
 from nmt.config.allowed import (
+    Kind,
     allowed,
     choices,
-    field_at,
     has_length,
-    is_section,
+    kind_at,
+    setting_names,
+    settings_of,
     takes_any_text,
 )
-from nmt.config.yaml_files import COMMAND_LINE, Keys, PlacedSettings
+from nmt.config.yaml_files import PlacedSettings
+from nmt.config.yaml_values import COMMAND_LINE, Keys, Place
 
 _SETTING_NAME = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")  # train.updates
 _SHOWN = 80  # characters of a value
 _TOO_LARGE = 2**63  # for a number of the computer
 
 
-def describe_mistakes(
-    error: ValidationError, schema: type[BaseModel], settings: PlacedSettings
-) -> list[str]:
-    """Every mistake that a validation found, one a line: those of the file in the order of its lines."""
-    mistakes = [_describe(problem, schema, settings) for problem in error.errors()]
-    mistakes.sort(key=lambda mistake: _order(mistake[0]))
+def explain(error: ValidationError, settings: PlacedSettings) -> list[str]:
+    """Every mistake that a validation found, one a line, in the order of their places."""
+    mistakes = [_explain_one(problem, settings) for problem in error.errors()]
+    mistakes.sort(key=lambda mistake: mistake[0])
     lines = [f"{place}: {message}" for place, message in mistakes]
     return list(dict.fromkeys(lines))  # two items of a list may have the same mistake
 
 
-def _order(place: str) -> tuple[bool, int]:
-    """Where the mistakes of a place come: by line, and those of the command line last."""
-    line = place.rpartition(":")[2]
-    return place == COMMAND_LINE, int(line) if line.isdigit() else 0
-
-
-def _describe(problem: Any, schema: type[BaseModel], settings: PlacedSettings) -> tuple[str, str]:
+def _explain_one(problem: Any, settings: PlacedSettings) -> tuple[Place, str]:
     """The place of a mistake and what it is, `problem` being one of pydantic's error details."""
     keys: Keys = problem["loc"]
-    if problem["type"] == "invalid_key":
-        keys = (*keys[:-1], shown(problem["input"]))
-    name = ".".join(map(str, keys))
     place = settings.place(keys)
-    if problem["type"] in ("extra_forbidden", "invalid_key"):
-        return place, f"unknown key '{name}'{suggestion(keys, schema)}"
-    if problem["type"] == "value_error":
+    if problem["type"] == "extra_forbidden":
+        return place, unknown_key(keys)
+    if problem["type"] == "value_error":  # the schema's own words
         message = str(problem["ctx"]["error"])
-        about = f"{name}: " if name and not message.startswith(name) else ""
+        about = f"{_name(keys)}: " if keys and not message.startswith(_name(keys)) else ""
         return _place_of_named(message, settings) or place, f"{about}{message}"
-    return place, _wrong_value(keys, problem["input"], schema, settings)
+    value = problem["input"]
+    if has_length(kind_at(keys[:-1])):  # its items make sense only together
+        keys = keys[:-1]
+        value = settings.value(keys)
+    return place, f"{_name(keys)}={shown(value)}: {fix(kind_at(keys), value)}"
 
 
-def _wrong_value(keys: Keys, value: Any, schema: type[BaseModel], settings: PlacedSettings) -> str:
-    """A value that its setting cannot have, and what to write instead."""
-    field = field_at(keys, schema)
-    outer = field_at(keys[:-1], schema)
-    if has_length(outer):  # its items make sense only together
-        keys, field, value = keys[:-1], outer, settings.value(keys[:-1])
-    return f"{'.'.join(map(str, keys))}={shown(value)}: {fix(field, value)}"
-
-
-def fix(field: FieldInfo, value: Any) -> str:
-    """What to write instead of a value that a field does not take."""
-    must = f"must be {allowed(field)}"
+def fix(kind: Kind, value: Any) -> str:
+    """What to write instead of a value that is not of the setting's kind."""
+    must = f"must be {allowed(kind)}"
     if isinstance(value, str):
-        if is_section(field):
+        if settings_of(kind):
             return f"{must}; give each setting its own value, with a space behind the colon"
-        near = difflib.get_close_matches(value, choices(field), n=1)
+        near = difflib.get_close_matches(value, choices(kind), n=1)
         return f"{must}; did you mean {near[0]}?" if near else must
     if not isinstance(value, int | float):
         return must
-    if takes_any_text(field):
+    if takes_any_text(kind):
         return f"{must}; put it in quotes"
     if value >= _TOO_LARGE and "of at least" in must:
         return f"{must}, and less than 2^63"
     return must
 
 
+def unknown_key(keys: Sequence[str | int]) -> str:
+    """What to say of a key that no setting has: the nearest one; if there is none, all that are known there."""
+    *outer, last = unknown = _first_unknown(keys)
+    known = settings_of(kind_at(outer))
+    nearest = difflib.get_close_matches(str(last), known, n=1, cutoff=0.5)
+    nearest = [_name([*outer, name]) for name in nearest]
+    elsewhere = [name for name in setting_names() if name.endswith(f".{last}")]
+    if len(unknown) < len(keys):  # a section, with a setting of it
+        unknown = keys
+        nearest = difflib.get_close_matches(_name(keys), list(setting_names()), n=1) or nearest
+    found = [*elsewhere, *nearest]
+    hint = f"did you mean '{found[0]}'?" if found else f"known here: {', '.join(known)}"
+    return f"unknown key '{_name(unknown)}'; {hint}"
+
+
+def _first_unknown(keys: Sequence[str | int]) -> Sequence[str | int]:
+    """The part of a name up to the first key that no setting has."""
+    for depth in range(1, len(keys)):
+        try:
+            kind_at(keys[:depth])
+        except KeyError:
+            return keys[:depth]
+    return keys
+
+
 def shown(value: Any) -> str:
     """A value as YAML would have it, cut short."""
+    is_plain = isinstance(value, str | float)
     try:
-        is_plain = isinstance(value, str | float)
         text = repr(value) if is_plain else json.dumps(value, ensure_ascii=False)
-    except (ValueError, TypeError):  # thousands of digits; a list in itself; a date
-        text = "…" if isinstance(value, int | list | dict) else str(value)
+    except ValueError:  # thousands of digits
+        text = "…"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _place_of_named(message: str, settings: PlacedSettings) -> str:
-    """Where a setting that a message names was written, the command line first; "" if nowhere."""
+def _name(keys: Sequence[str | int]) -> str:
+    return ".".join(map(str, keys))
+
+
+def _place_of_named(message: str, settings: PlacedSettings) -> Place | None:
+    """Where a setting that a message names was written, the command line first; None if nowhere."""
     places = []
     for name in _SETTING_NAME.findall(message):
         keys = tuple(name.split("."))
         if keys in settings.places:
             places.append(settings.places[keys])
-    if COMMAND_LINE in places:
-        return COMMAND_LINE
-    return places[0] if places else ""
-
-
-def suggestion(keys: Keys, schema: type[BaseModel]) -> str:
-    """The known key that is nearest to an unknown one; if there is none, all that are known there."""
-    *outer, last = keys
-    section = _section_at(outer, schema)
-    for name, field in section.model_fields.items():  # the right key, but outside its section
-        if last in getattr(field.annotation, "model_fields", ()):
-            return f"; did you mean '{name}.{last}'?"
-    near = difflib.get_close_matches(str(last), section.model_fields, n=1, cutoff=0.5)
-    if near:
-        return f"; did you mean '{'.'.join([*map(str, outer), near[0]])}'?"
-    return f"; known here: {', '.join(section.model_fields)}"
-
-
-def _section_at(keys: list[str | int], schema: type[BaseModel]) -> type[BaseModel]:
-    """The part of a schema that describes the section at `keys`."""
-    section = schema
-    for key in keys:
-        field = section.model_fields.get(str(key))
-        if field is None:  # the number of an item in a list
-            continue
-        for kind in (field.annotation, *get_args(field.annotation)):
-            if kind is not None and hasattr(kind, "model_fields"):
-                section = kind
-                break
-    return section
+    return COMMAND_LINE if COMMAND_LINE in places else next(iter(places), None)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nmt.config.kinds import (
+    NO_BOOLEAN,
     AboveZero,
     Beams,
     Count,
@@ -16,9 +17,8 @@ from nmt.config.kinds import (
     FilePath,
     Language,
     Layers,
-    MetricName,
+    Metrics,
     NonNegative,
-    Number,
     OneLine,
     Positive,
     PublicTest,
@@ -35,6 +35,12 @@ class Section(BaseModel):
     """A frozen group of settings that refuses keys it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_but_comments(cls, given: Any) -> Any:
+        """A section that holds nothing but comments is null in YAML."""
+        return {} if given is None else given
 
 
 class CorpusConfig(Section):
@@ -266,19 +272,19 @@ class SearchConfig(Section):
 
     method: Literal["greedy", "beam", "sample"] = "beam"
     beam_size: Beams = 5
-    length_penalty: Annotated[Number, Field(ge=0, le=10)] = 1.0
-    max_ratio: Annotated[Number, Field(gt=0, le=1000)] = 3.0
+    length_penalty: Annotated[float, Field(ge=0, le=10), NO_BOOLEAN] = 1.0
+    max_ratio: Annotated[float, Field(gt=0, le=1000), NO_BOOLEAN] = 3.0
     max_length: Positive | None = None
     n_best: Positive = 1
-    temperature: Annotated[Number, Field(ge=1e-30, le=1e30)] = 1.0
+    temperature: Annotated[float, Field(ge=1e-30, le=1e30), NO_BOOLEAN] = 1.0
     top_k: Count = 0
     seed: Count | None = None
     no_repeat_ngram: Count = 0
     typography: Literal["off", "keep", "none", "space"] = "keep"
     verify: Literal["off", "flag", "retry"] = "off"
     memory: FilePath | None = None
-    memory_weight: Annotated[Number, Field(gt=0, le=0.99)] = 0.7
-    memory_temperature: Annotated[Number, Field(ge=1e-6, le=1e6)] = 0.2
+    memory_weight: Annotated[float, Field(gt=0, le=0.99), NO_BOOLEAN] = 0.7
+    memory_temperature: Annotated[float, Field(ge=1e-6, le=1e6), NO_BOOLEAN] = 0.2
     memory_pairs: Positive = 32
     memory_tokens: Positive = 16
     batch_tokens: Positive = 4096
@@ -309,7 +315,7 @@ class SearchConfig(Section):
 class EvaluateConfig(Section):
     """What `nmt evaluate` measures, and where it appends a line each time."""
 
-    metrics: tuple[MetricName, ...] = ("bleu", "bleu_width", "chrf")
+    metrics: Metrics = ("bleu", "bleu_width", "chrf")
     history: FilePath | None = None
 
 

@@ -1,31 +1,27 @@
-"""YAML settings that remember where they were written, so that a mistake can be shown by file and line."""
+"""Settings of YAML files and of the command line, which remember where they were written."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from nmt.config.yaml_values import COMMAND_LINE, Keys, Place, parse
 from nmt.errors import ConfigError
 from nmt.files import unreadable
 
-Keys = tuple[str | int, ...]  # the way to a setting: ("data", "corpora", 0, "src")
-COMMAND_LINE = "command line"
 _LARGEST = 2**20  # bytes of a configuration
-# Keys and items, counted as often as aliases repeat them: ten short lines can mean billions.
-_MOST_PLACES = 20_000
 
 
 @dataclass
 class PlacedSettings:
-    """Settings as plain values, and the place (`file:line` or COMMAND_LINE) of each."""
+    """Settings as plain values, and the place of each."""
 
     values: dict[str, Any]
-    places: dict[Keys, str]
-    origin: str  # the place of whatever was not written anywhere
+    places: dict[Keys, Place]
+    origin: Place  # of whatever was not written anywhere
 
-    def place(self, keys: Keys) -> str:
+    def place(self, keys: Keys) -> Place:
         """Where a setting, or the nearest section around it, was written."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.places:
@@ -40,65 +36,25 @@ class PlacedSettings:
         return value
 
 
-# --- YAML as people write it: 1e-3 is a number, and only true and false are booleans, as in YAML 1.2 ---
-
-
-class _Loader(yaml.SafeLoader):
-    """A SafeLoader: plain values only."""
-
-
-_BOOLEAN_TAG = "tag:yaml.org,2002:bool"
-_FLOAT_TAG = "tag:yaml.org,2002:float"
-_BOOLEAN = re.compile("^(?:true|True|TRUE|false|False|FALSE)$")
-_NUMBER_WITH_EXPONENT = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
-
-
-def _resolvers_without_booleans() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
-    """SafeLoader's table of first characters, less its own idea of booleans (yes, no, on, off)."""
-    resolvers = {}
-    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items():
-        resolvers[first] = [(tag, pattern) for tag, pattern in pairs if tag != _BOOLEAN_TAG]
-    return resolvers
-
-
-_Loader.yaml_implicit_resolvers = _resolvers_without_booleans()
-_Loader.add_implicit_resolver(_BOOLEAN_TAG, _BOOLEAN, list("tTfF"))
-_Loader.add_implicit_resolver(_FLOAT_TAG, _NUMBER_WITH_EXPONENT, list("-+.0123456789"))
-
-
-def parse_value(text: str) -> Any:
-    """One value as YAML reads it: `3`, `1e-3`, `true`, `[bleu, chrf]`, `null`, or text.
-
-    Raises yaml.YAMLError, ValueError or RecursionError for what is none.
-    """
-    try:
-        return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader: plain values only
-    except (KeyError, AttributeError):  # of PyYAML, for such as !!bool maybe
-        raise yaml.YAMLError("a tag that its value does not suit") from None
-
-
 # --- files ---
 
 
 def read_yaml(path: Path) -> PlacedSettings:
     """Parse a YAML mapping. Raises ConfigError for a missing file, bad YAML, or a key given twice."""
     text = _read_text(path)
-    places: dict[Keys, str] = {}
     try:
-        node = yaml.compose(text, _Loader)
-        _note_places(node, (), path, places)
-        values = parse_value(text)
+        values, places = parse(text, lambda line: Place(line, f"{path}:{line}"))
     except RecursionError:
         message = "nested too deeply, or without end, for a configuration"
         raise ConfigError(f"{path}: {message}") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(_syntax_error(path, error)) from None
-    if values is not None and not isinstance(values, dict):
+    if values is None:  # nothing but comments
+        values = {}
+    if not isinstance(values, dict):
         message = "a configuration is made of 'section:' and 'key: value' lines"
         raise ConfigError(f"{path}:1: {message}")
-    # A section that holds nothing but comments is None.
-    given = {key: value for key, value in (values or {}).items() if value is not None}
-    return PlacedSettings(given, places, str(path))
+    return PlacedSettings(values, places, Place(0, str(path)))
 
 
 def _read_text(path: Path) -> str:
@@ -126,6 +82,7 @@ _FIXES = {
     "undefined alias": "put text that begins with * in quotation marks",
     "expected alphabetic or numeric": "put text that begins with * or & in quotation marks",
     "could not find expected ':'": "write 'key: value', with a colon and a space",
+    "constructor for the tag": "write plain values, and put text that begins with ! in quotation marks",
 }
 # Here the parser's place is where the file ends, and its context is what was opened.
 _NEVER_CLOSED = ("expected ',' or", "unexpected end of stream")
@@ -139,31 +96,6 @@ def _syntax_error(path: Path, error: yaml.YAMLError | ValueError) -> str:
     place = f"{path}:{mark.line + 1}" if mark else f"{path}"
     fixes = [fix for part, fix in _FIXES.items() if part in problem]
     return "; ".join([f"{place}: not valid YAML ({problem})", *fixes[:1]])
-
-
-def _note_places(node: yaml.Node | None, outer: Keys, path: Path, places: dict[Keys, str]) -> None:
-    """Note the line of each key and item below a node."""
-    for key, written, value in _children(node):
-        keys = (*outer, key)
-        place = f"{path}:{written.start_mark.line + 1}"
-        if keys in places:
-            name = ".".join(map(str, keys))
-            message = f"'{name}' was already given at {places[keys]}; keep one of them"
-            raise ConfigError(f"{place}: {message}")
-        if len(places) >= _MOST_PLACES:
-            message = f"more than {_MOST_PLACES:,} keys and items; aliases repeat too much here"
-            raise ConfigError(f"{place}: {message}")
-        places[keys] = place
-        _note_places(value, keys, path, places)
-
-
-def _children(node: yaml.Node | None) -> list[tuple[str | int, yaml.Node, yaml.Node]]:
-    """The key or index of each child of a node, the node where that is written, and the child."""
-    if isinstance(node, yaml.MappingNode):
-        return [(str(key.value), key, value) for key, value in node.value]
-    if isinstance(node, yaml.SequenceNode):
-        return [(index, item, item) for index, item in enumerate(node.value)]
-    return []
 
 
 # --- the command line ---
@@ -183,20 +115,26 @@ def apply_overrides(settings: PlacedSettings, overrides: list[str]) -> None:
             message = f"'{override}' is not of the form section.key=value{hint}"
             raise ConfigError(f"{COMMAND_LINE}: {message}")
         try:
-            value = parse_value(text)
+            value, places = parse(text, lambda _line: COMMAND_LINE, keys)
         except (yaml.YAMLError, ValueError, RecursionError):
             message = f"{name}: '{text}' is not a YAML value; quote it"
             raise ConfigError(f"{COMMAND_LINE}: {message}") from None
         _put(settings, keys, value)
+        settings.places.update(places)
 
 
 def _put(settings: PlacedSettings, keys: tuple[str, ...], value: Any) -> None:
     section = settings.values
     for depth, key in enumerate(keys[:-1], start=1):
-        section = section.setdefault(key, {})
+        if section.get(key) is None:  # not there, or nothing but comments
+            section[key] = {}
+        section = section[key]
         if not isinstance(section, dict):
             message = f"{'.'.join(keys)}: '{key}' is a setting, not a section"
             raise ConfigError(f"{COMMAND_LINE}: {message}")
         settings.places.setdefault(keys[:depth], COMMAND_LINE)
+    if value is None and isinstance(section.get(keys[-1]), dict):
+        message = f"{'.'.join(keys)}: is a section; name one of its settings"
+        raise ConfigError(f"{COMMAND_LINE}: {message}")
     section[keys[-1]] = value
     settings.places[keys] = COMMAND_LINE

@@ -5,6 +5,7 @@ from typing import Any
 
 from nmt.config.load import dump, load_config
 from nmt.config.schema import STATEMENTS, Config
+from nmt.config.yaml_values import dump_yaml
 from nmt.corpus.cleaning.ledger import ledger_line
 from nmt.corpus.cleaning.prepare import is_current, prepare, why_stale
 from nmt.corpus.encoding.encode import build_vocabularies, vocabularies_are_current
@@ -16,7 +17,6 @@ from nmt.machine.workers import MapChunks, map_chunks
 from nmt.run.folder import SIDES, SPLITS, RunDir
 from nmt.run.ownership import (
     delete_training,
-    dump_yaml,
     refuse_foreign_config,
     refuse_foreign_files,
     refuse_foreign_places,

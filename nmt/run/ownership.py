@@ -11,9 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import yaml
 
 from nmt.errors import ConfigError, ModelError
 from nmt.files import PART, checksum, read_bytes, read_json, remove, sync, write_json, write_text
@@ -110,11 +107,6 @@ def _is_latest(path: Path) -> bool:
 
 
 # --- what is written ---
-
-
-def dump_yaml(settings: dict[str, Any]) -> str:
-    """Settings as `config.yaml` holds them."""
-    return str(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 
 def refuse_foreign_config(run: RunDir, text: str) -> None:

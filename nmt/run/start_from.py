@@ -8,7 +8,8 @@ from typing import Any
 
 from nmt.config.load import dump, load_config, read_settings, validated
 from nmt.config.schema import Config
-from nmt.config.yaml_files import Keys, PlacedSettings
+from nmt.config.yaml_files import PlacedSettings
+from nmt.config.yaml_values import Keys
 from nmt.errors import ConfigError, ModelError
 from nmt.run.folder import RunDir
 
@@ -100,7 +101,7 @@ def _put_below(settings: PlacedSettings, inherited: dict[str, Any]) -> None:
     """Put the inherited settings where nothing else is set."""
     values = settings.values
     for name in _SECTIONS:
-        section = values.get(name, {})
+        section = values.get(name) or {}
         if isinstance(section, dict):
             values[name] = inherited[name] | section
     values.setdefault("shared_vocab", inherited["shared_vocab"])

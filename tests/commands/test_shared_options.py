@@ -11,6 +11,8 @@ from test_cli import invoke
 from typer.main import get_command
 
 from nmt.cli import app
+from nmt.commands.shell.options import with_options
+from nmt.config.load import load_config
 from nmt.run.folder import RunDir
 
 # Arguments without which a command reads no option.
@@ -114,3 +116,9 @@ def test_a_quiet_prepare_still_tells_errors(tmp_path: Path) -> None:
     done = invoke("prepare", f"data.path={data}", f"run_dir={tmp_path / 'run'}", "--quiet")
     assert done.exit_code == 3
     assert "ends at line 1" in done.stderr
+
+
+def test_a_path_on_the_command_line_may_hold_any_character() -> None:
+    path = Path("2024-11-28/a: 'b' \"c\" \\ 😀 中文.tsv")
+    settings = with_options(None, "search", {"memory": path})
+    assert load_config(None, settings).search.memory == str(path)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
-from nmt.config.yaml_files import parse_value
+from nmt.config.yaml_values import parse_value
 from nmt.errors import ConfigError
 
 
@@ -105,7 +105,7 @@ def test_every_mistake_is_shown_at_once(tmp_path: Path) -> None:
         ("train: !!python/object/apply:os.mkdir [executed]\n", "not valid YAML"),
         ("train: {tensorboard: !!bool maybe}\n", "not valid YAML"),
         ("run_dir: !!timestamp today\n", "not valid YAML"),
-        ("!!set {a, b}\n", "base.yaml:1: a configuration is made of"),
+        ("!!set {a, b}\n", "base.yaml:1: not valid YAML (could not determine a constructor"),
         ("a: &a [*a]\n", "nested too deeply, or without end"),
     ],
 )

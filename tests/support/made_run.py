@@ -7,8 +7,8 @@ from pathlib import Path
 from conftest import tiny_config
 
 from nmt.config.load import dump
+from nmt.config.yaml_values import dump_yaml
 from nmt.run.folder import RunDir
-from nmt.run.ownership import dump_yaml
 
 START = 1_790_000_000.0  # seconds since 1970
 

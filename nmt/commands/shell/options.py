@@ -198,7 +198,7 @@ def with_options(
         option = f"--{name.replace('_', '-')}"
         setting = f"{section}.{name}"
         # A setting's value is YAML, in which a path may be something else.
-        text = json.dumps(str(value)) if isinstance(value, Path) else str(value)
+        text = json.dumps(str(value), ensure_ascii=False) if isinstance(value, Path) else str(value)
         check_option(option, setting, text)
         for override in overrides or []:
             if override.startswith(f"{setting}="):

@@ -6,6 +6,7 @@ import torch
 
 from nmt.config.load import dump
 from nmt.config.schema import Config
+from nmt.config.yaml_values import dump_yaml
 from nmt.errors import ConfigError
 from nmt.exchange.exporters.quantization import Quantization
 from nmt.exchange.exporters.readme import lineage, page
@@ -14,7 +15,6 @@ from nmt.files import read_bytes
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir
 from nmt.run.origin import without_folders
-from nmt.run.ownership import dump_yaml
 
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from nmt.config.load import dump
 from nmt.config.schema import Config
+from nmt.config.yaml_values import dump_yaml
 from nmt.errors import ConfigError, ModelError
 from nmt.exchange.importers.marian import Marian
 from nmt.files import refuse_unwritable, replacing
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir
-from nmt.run.ownership import dump_yaml, staging, write_config
+from nmt.run.ownership import staging, write_config
 from nmt.run.sides import load_side
 
 _UPDATES = 0  # of ours
