@@ -13,7 +13,7 @@ from conftest import TINY, tiny_config
 
 from nmt.model.transformer import Transformer
 from nmt.run.checkpoint import copy_weights
-from nmt.train.update import Updated
+from nmt.train.update import UpdateResult
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 
@@ -119,7 +119,7 @@ def test_the_rate_of_a_trial_follows_the_time(
     rates = []
 
     class Noted(trial.TimedUpdater):
-        def apply(self, *arguments: Any) -> Updated:
+        def apply(self, *arguments: Any) -> UpdateResult:
             clock.seconds += 1
             updated = super().apply(*arguments)
             rates.extend(group["lr"] for group in self.optimizers[0].param_groups)

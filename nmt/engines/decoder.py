@@ -19,17 +19,19 @@ from nmt.config.schema import SearchConfig
 from nmt.errors import Say, UserError, print_nothing
 from nmt.machine.device import Precision
 from nmt.machine.helpers import CAN_FORK, Helpers, is_helper
-from nmt.machine.oom import none_on_oom
+from nmt.machine.oom import Capacity, none_on_oom
 from nmt.model.batch import pad
 from nmt.model.loading import in_precision
-from nmt.model.predictor import ModelPredictor
+from nmt.model.stepper import ModelStepper
 from nmt.model.transformer import Transformer
-from nmt.neighbours.memory import Memory, MemoryPredictor, Reader
+from nmt.neighbours.memory import MemoryReader, MemoryStepper, TranslationMemory
+from nmt.neighbours.similar_sources import Similar
 from nmt.search.batches import batches_of, longest_target, padded_width
+from nmt.search.filters import ForbidTokens, TokenFilter, WriteEachOnce
 from nmt.search.hypotheses import NBest
 from nmt.search.sampling import uniforms
 from nmt.search.search import SEARCHES, sample
-from nmt.search.stepper import EnsemblePredictor, PendingPlaceholders, Predictor, RestrictedStepper
+from nmt.search.stepper import Ensemble, Stepper
 from nmt.spans.masking import MaskedPair, Numbers, mask_pair
 from nmt.text.side import Side, keeps_chinese
 
@@ -70,10 +72,9 @@ class Decoder:
         self._forbidden = tgt.never_written
         self._warn = warn
         self._numbers = numbers
-        self._memory: Memory | None = None
-        self._readers: list[Reader] = []  # of the memory, one for each model
-        # The most that is searched at a time: padded source positions times beams. None: all has fitted.
-        self._capacity: int | None = None
+        self._translation_memory: TranslationMemory | None = None
+        self._memory_readers: list[MemoryReader] = []  # one for each model
+        self._capacity = Capacity()
         # How many batches are searched at a time: on a CPU by as many processes.
         searches_alone = self.device.type != "cpu" or not CAN_FORK
         self.threads = 1 if searches_alone else torch.get_num_threads()
@@ -98,18 +99,18 @@ class Decoder:
         """The ids that no translation has but for a source with spans."""
         return self._forbidden + self._tgt_placeholders
 
-    def remember(self, memory: Memory) -> None:
+    def remember(self, memory: TranslationMemory) -> None:
         """From now on, let these pairs have a say in each next token."""
-        self._memory = memory
-        self._readers = [Reader(model, memory) for model in self._models]
+        self._translation_memory = memory
+        self._memory_readers = [MemoryReader(model, memory) for model in self._models]
 
     def fingerprint(self) -> str:
         """A hash of the weights, their precision and the memory."""
         digest = hashlib.sha256(str(self.model.dtype).encode())
         for parameter in chain.from_iterable(model.parameters() for model in self._models):
             digest.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
-        if self._memory is not None:
-            digest.update(self._memory.fingerprint().encode())
+        if self._translation_memory is not None:
+            digest.update(self._translation_memory.fingerprint().encode())
         return digest.hexdigest()
 
     def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
@@ -155,39 +156,33 @@ class Decoder:
             self._helpers = Helpers(_Searcher(self), self.helpers)
         return self._helpers.map(tasks)
 
-    # --- memory ---
+    # --- out of memory ---
 
     def _search_within_memory(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
-        """Search one batch, from now on in smaller parts if it does not fit in memory."""
+        """Search one batch, the longest sentence first, from now on in smaller parts if it does not fit in memory."""
         found: list[NBest] = []
         while len(found) < len(sources):
-            part = sources[len(found) :][: self._rows_that_fit(sources, search)]
+            rows = self._capacity.rows(len(sources), _width(sources, search))
+            part = sources[len(found) :][:rows]
             n_bests = none_on_oom(partial(self._search, part, search))
             if n_bests is None:
-                self._halve(part, search)
+                self._search_less(part, search)
             else:
                 found += n_bests
         return found
 
-    def _rows_that_fit(self, sources: list[Source], search: SearchConfig) -> int:
-        """How many sentences of a batch to search at a time."""
-        if self._capacity is None:
-            return len(sources)
-        return max(1, self._capacity // _positions(sources[:1], search))
-
-    def _halve(self, sources: list[Source], search: SearchConfig) -> None:
+    def _search_less(self, sources: list[Source], search: SearchConfig) -> None:
         """From now on search at most half as much at a time as these, which did not fit in memory."""
-        if len(sources) == 1:
-            what = f"a sentence of {len(sources[0].ids)} tokens does not fit in memory"
-            fix = "lower search.beam_size or search.max_length, or free some memory"
-            raise UserError(f"{what}; {fix}")
-        if self._capacity is None:
+        what = f"a sentence of {len(sources[0].ids)} tokens does not fit in memory"
+        fix = "lower search.beam_size or search.max_length, or free some memory"
+        is_first = self._capacity.positions is None
+        self._capacity.halve(len(sources), _width(sources, search), UserError(f"{what}; {fix}"))
+        if is_first:
             effect = "it and later ones are searched in parts"
             fix = "a lower search.batch_tokens avoids this"
             self._warn(
                 f"a batch of {len(sources)} sentences did not fit in memory; {effect}; {fix}"
             )
-        self._capacity = _positions(sources[: len(sources) // 2], search)
 
     # --- one batch ---
 
@@ -196,46 +191,47 @@ class Decoder:
         """Search one batch."""
         of_each = [longest_target(len(source.ids), self.longest, search) for source in sources]
         limits = torch.tensor(of_each).to(self.device)  # [B]
-        stepper = self._stepper([source.ids for source in sources], limits, search)
+        width = min(padded_width(max(len(source.ids) for source in sources)), self.longest + 1)
+        src = pad([source.ids for source in sources], width).to(self.device)  # [B,S]
+        stepper = self._stepper(sources, src, search)
+        filters = self._filters(sources, src, limits, search)
         if search.effective_method != "sample":
-            return SEARCHES[search.effective_method](stepper, limits, search)
+            return SEARCHES[search.effective_method](stepper, limits, search, filters)
         assert search.seed is not None  # noqa: S101 - `decode` has put one
-        numbers = [uniforms(search.seed, *source, max(of_each) + 1) for source in sources]
-        return sample(stepper, limits, search, torch.from_numpy(np.stack(numbers)).to(self.device))
+        numbers = np.stack([uniforms(search.seed, *each, max(of_each) + 1) for each in sources])
+        return sample(stepper, limits, search, torch.from_numpy(numbers).to(self.device), filters)
 
-    def _stepper(
-        self, sources: list[list[int]], limits: Tensor, search: SearchConfig
-    ) -> RestrictedStepper:
-        """A stepper that writes the placeholders of each source, and no others."""
-        width = min(padded_width(max(map(len, sources))), self.longest + 1)
-        src = pad(sources, width).to(self.device)  # [B,S]
-        predictor = self._predictor(sources, src, search)
-        placeholders = set(self._src_placeholders)
-        if all(placeholders.isdisjoint(ids) for ids in sources):
-            forbidden = self._tensor(self.never_written)
-            return RestrictedStepper(predictor, forbidden)
-        is_in_source = (src[:, :, None] == self._tensor(self._src_placeholders)).any(dim=1)  # [B,P]
-        pending = PendingPlaceholders(
-            self._tensor(self._tgt_placeholders),
-            is_in_source.repeat_interleave(search.beams, dim=0),  # [N,P]
-            limits.repeat_interleave(search.beams),  # [N]
-        )
-        return RestrictedStepper(predictor, self._tensor(self._forbidden), pending)
-
-    def _predictor(self, sources: list[list[int]], src: Tensor, search: SearchConfig) -> Predictor:
+    def _stepper(self, sources: list[Source], src: Tensor, search: SearchConfig) -> Stepper:
         """The model, or the ensemble, having read the sources, which are padded in src [B,S]."""
-        memory = self._memory
-        similar = [] if memory is None else memory.similar(sources, search.memory_pairs)
-        predictors: list[Predictor] = []
+        memory = self._translation_memory
+        similar: list[Similar] = []
+        if memory is not None:
+            similar = memory.similar([source.ids for source in sources], search.memory_pairs)
+        members: list[Stepper] = []
         for number, model in enumerate(self._models):
             cache = model.eval().encode(src)
             cache.reserve(search.beams)
             if memory is None:
-                predictors.append(ModelPredictor(model, cache))
+                members.append(ModelStepper(model, cache))
             else:
-                remembered = self._readers[number].remembered(similar)
-                predictors.append(MemoryPredictor(model, cache, remembered, search))
-        return predictors[0] if len(predictors) == 1 else EnsemblePredictor(predictors)
+                remembered = self._memory_readers[number].remembered(similar)
+                members.append(MemoryStepper(model, cache, remembered, search))
+        return members[0] if len(members) == 1 else Ensemble(members)
+
+    def _filters(
+        self, sources: list[Source], src: Tensor, limits: Tensor, search: SearchConfig
+    ) -> list[TokenFilter]:
+        """What is never written is forbidden; the placeholders of each source are written once, and no others."""
+        placeholders = set(self._src_placeholders)
+        if all(placeholders.isdisjoint(source.ids) for source in sources):
+            return [ForbidTokens(self._tensor(self.never_written))]
+        is_in_source = (src[:, :, None] == self._tensor(self._src_placeholders)).any(dim=1)  # [B,P]
+        each_once = WriteEachOnce(
+            self._tensor(self._tgt_placeholders),
+            is_in_source.repeat_interleave(search.beams, dim=0),  # [N,P]
+            limits.repeat_interleave(search.beams),  # [N]
+        )
+        return [ForbidTokens(self._tensor(self._forbidden)), each_once]
 
     def _tensor(self, ids: list[int]) -> Tensor:
         return torch.tensor(ids, device=self.device)
@@ -255,6 +251,6 @@ class _Searcher:
         return decoder._search_within_memory(*task)
 
 
-def _positions(sources: list[Source], search: SearchConfig) -> int:
-    """Source positions of all beams of these sentences, the longest first."""
-    return len(sources) * padded_width(len(sources[0].ids)) * search.beams
+def _width(sources: list[Source], search: SearchConfig) -> int:
+    """The padded source positions of all beams of a sentence, the longest of which is the first."""
+    return padded_width(len(sources[0].ids)) * search.beams

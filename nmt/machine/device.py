@@ -105,7 +105,7 @@ def dtype_of(precision: Precision) -> torch.dtype:
     return _DTYPES[precision]
 
 
-def wide(dtype: torch.dtype) -> torch.dtype:
+def accumulation_dtype(dtype: torch.dtype) -> torch.dtype:
     """The dtype to sum values of `dtype` in: float32, or `dtype` itself where that is wider."""
     return torch.promote_types(dtype, torch.float32)
 

@@ -1,4 +1,4 @@
-"""Out of memory: told from other errors, and said in one line."""
+"""Out of memory: told from other errors, said in one line, and answered by computing less at a time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,9 +18,9 @@ _SIGNS_OF_NO_MEMORY = (
 )
 
 
-def is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether torch raised this error because there was not enough memory."""
-    if isinstance(error, torch.OutOfMemoryError):
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether torch or numpy raised this error because there was not enough memory."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return any(sign in str(error) for sign in _SIGNS_OF_NO_MEMORY)
 
@@ -29,7 +29,7 @@ def none_on_oom(compute: Callable[[], Result]) -> Result | None:
     """What is computed, or None on out-of-memory, after the exception and its tensors were freed."""
     try:
         return compute()
-    except RuntimeError as error:
+    except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
         return None
@@ -40,7 +40,28 @@ def within_memory(what: str, fix: str) -> Iterator[None]:
     """Say in one line that `what` does not fit in memory, and the fix. Raises UserError."""
     try:
         yield
-    except RuntimeError as error:
+    except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
         raise UserError(f"{what} does not fit in memory; {fix}, or free some memory") from None
+
+
+class Capacity:
+    """How much is computed at a time: all of a batch, until one does not fit in memory."""
+
+    def __init__(self) -> None:
+        self.positions: int | None = (
+            None  # the most at a time, all rows together; None: all has fitted
+        )
+
+    def rows(self, count: int, width: int) -> int:
+        """How many of `count` rows of `width` positions to compute at a time."""
+        if self.positions is None:
+            return count
+        return max(1, min(count, self.positions // width))
+
+    def halve(self, rows: int, width: int, too_large: UserError) -> None:
+        """From now on compute at most half as much as these rows, which did not fit; raises `too_large` for one row."""
+        if rows == 1:
+            raise too_large
+        self.positions = rows // 2 * width

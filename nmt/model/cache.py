@@ -26,8 +26,8 @@ _GROWTH = 8
 class LayerCache:
     """Keys and values of one decoder layer."""
 
-    memory_keys: Tensor  # [B,H,S,D]
-    memory_values: Tensor  # [B,H,S,D]
+    source_keys: Tensor  # [B,H,S,D]
+    source_values: Tensor  # [B,H,S,D]
     keys: Tensor  # [B,H,C·K,D]; without slots (C = 0) nothing is remembered between calls
     values: Tensor  # [B,H,C·K,D]
 
@@ -50,8 +50,8 @@ class LayerCache:
 
     def select(self, sentences: Tensor) -> None:
         """Keep only these sentences [B']."""
-        self.memory_keys = self.memory_keys[sentences]
-        self.memory_values = self.memory_values[sentences]
+        self.source_keys = self.source_keys[sentences]
+        self.source_values = self.source_values[sentences]
         self.keys = self.keys[sentences]
         self.values = self.values[sentences]
 
@@ -61,20 +61,20 @@ class Cache:
     """What decoding needs of a source, and of the target so far."""
 
     layers: list[LayerCache]
-    memory_bias: Tensor | None  # [B,1,1,S]: 0 where the source has a token, else -inf
+    source_bias: Tensor | None  # [B,1,1,S]: 0 where the source has a token, else -inf
     length: int = 0  # target positions decoded so far
     beams: int = 1  # K
     past_bias: Tensor | None = None  # [B,K,C·K]: 0 at each beam's own past, else -inf
 
     @property
     def dtype(self) -> torch.dtype:
-        """What the decoder computes in: the dtype of the memory."""
-        return self.layers[0].memory_keys.dtype
+        """What the decoder computes in: the dtype of the source keys."""
+        return self.layers[0].source_keys.dtype
 
     @property
     def device(self) -> torch.device:
-        """Where the memory is."""
-        return self.layers[0].memory_keys.device
+        """Where the source keys are."""
+        return self.layers[0].source_keys.device
 
     @property
     def filled_slots(self) -> int:
@@ -84,12 +84,12 @@ class Cache:
     def reserve(self, beams: int) -> None:
         """Get ready to decode step by step, each sentence in `beams` rows."""
         self.beams = beams
-        sentences = len(self.layers[0].memory_keys)
+        sentences = len(self.layers[0].source_keys)
         nobody_past = torch.empty(sentences, beams, 0, dtype=torch.bool, device=self.device)
         self.past_bias = bias_of(nobody_past, self.dtype)
         for layer in self.layers:
-            layer.memory_keys = layer.memory_keys.contiguous()
-            layer.memory_values = layer.memory_values.contiguous()
+            layer.source_keys = layer.source_keys.contiguous()
+            layer.source_values = layer.source_values.contiguous()
 
     def extend_past(self, steps: int) -> Tensor | None:
         """Take in T = `steps` new positions; give the bias of their queries [B,1,T·K,C·K].
@@ -134,8 +134,8 @@ class Cache:
         assert self.past_bias is not None  # noqa: S101 - reserve comes before select
         sentences = rows[:: self.beams] // self.beams  # [B']
         if len(sentences) < len(self.past_bias):
-            if self.memory_bias is not None:
-                self.memory_bias = self.memory_bias[sentences]
+            if self.source_bias is not None:
+                self.source_bias = self.source_bias[sentences]
             self.past_bias = self.past_bias[sentences]
             for layer in self.layers:
                 layer.select(sentences)

@@ -13,7 +13,7 @@ _ROW_MULTIPLE = 64
 _MOST_GRAPHS = 32  # of a kind of layer; beyond it, torch computes without compiling
 
 
-class WorkingCopy:
+class LowPrecisionCopy:
     """A Transformer in `dtype` that computes for `master`, the model whose weights are trained.
 
     Embeddings and learned positions are shared with the master, not copied: the gradient of a

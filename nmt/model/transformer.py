@@ -22,7 +22,7 @@ from nmt.model.cache import Cache, LayerCache
 from nmt.model.kernels.attention import Attend, bias_of
 from nmt.model.kernels.dropout import Dropout
 from nmt.model.kernels.layer_norm import LayerNorm
-from nmt.model.kernels.layout import PADDED, Layout, Packed
+from nmt.model.kernels.layout import PADDED, Layout, arrange
 from nmt.text.vocab import PAD
 
 Sublayer = Callable[[Tensor], Tensor]
@@ -92,7 +92,7 @@ class SelfAttention(nn.Module):
 
 
 class CrossAttention(nn.Module):
-    """Multi-head attention of the target over the memory, the output of the encoder."""
+    """Multi-head attention of the target over the output of the encoder."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -104,17 +104,17 @@ class CrossAttention(nn.Module):
         self.out = Linear(width, width, bias)
         self.attend = Attend(config.attention_dropout)
 
-    def memory(self, x: Tensor, layout: Layout) -> LayerCache:
-        """The keys and values of encoder output x [B,S,d] in `layout`, computed once a sentence."""
+    def source_cache(self, x: Tensor, layout: Layout) -> LayerCache:
+        """The keys and values of encoder output x [B,S,d] in `layout`, computed once per sentence."""
         k, v = layout.unpack(self.kv(x)).chunk(2, dim=-1)
         k = split_heads(k, self.heads)
         v = split_heads(v, self.heads)
         return LayerCache(k, v, keys=k[:, :, :0], values=v[:, :, :0])
 
     def forward(self, x: Tensor, layout: Layout, cache: LayerCache, bias: Tensor | None) -> Tensor:
-        """x [B,T·K,d] in `layout` → the same: all beams of a sentence look at its one memory."""
+        """x [B,T·K,d] in `layout` → the same: all beams of a sentence look at the same source."""
         q = split_heads(layout.unpack(self.q(x)), self.heads)
-        attended = join_heads(self.attend(q, cache.memory_keys, cache.memory_values, bias))
+        attended = join_heads(self.attend(q, cache.source_keys, cache.source_values, bias))
         return self.out(layout.pack(attended))
 
 
@@ -182,7 +182,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, attention to the memory, feed-forward."""
+    """Causal self-attention, attention to the source, feed-forward."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -201,13 +201,13 @@ class DecoderLayer(nn.Module):
         bias: Tensor | None,
         cache: LayerCache,
         filled_slots: int,
-        memory_bias: Tensor | None,
+        source_bias: Tensor | None,
     ) -> Tensor:
         """x [B,T·K,d] in `layout`, bias from `Cache.extend_past` → the same as x."""
         x = self.attention_residual(
             x, lambda y: self.attention(y, layout, bias, cache, filled_slots)
         )
-        x = self.cross_residual(x, lambda y: self.cross(y, layout, cache, memory_bias))
+        x = self.cross_residual(x, lambda y: self.cross(y, layout, cache, source_bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
@@ -274,13 +274,9 @@ class Transformer(nn.Module):
         nothing.
         """
         steps = tgt_in.shape[1]
-        src_layout, tgt_layout = PADDED, PADDED
-        if self.dtype == torch.bfloat16 and src.device.type == "cpu":  # few shapes, few kernels
-            src_is_padded |= src.shape[1] < steps
-            src, tgt_in = equally_wide(src, tgt_in)
-            src_layout, tgt_layout = Packed(src), Packed(tgt_in)
-        cache = self.encode(src, src_is_padded, src_layout)
-        states = self.decode_states(tgt_in, cache, tgt_layout)[:, :steps]  # [B,T,d]
+        arranged = arrange(src, tgt_in, src_is_padded, self.dtype)
+        cache = self.encode(arranged.src, arranged.src_is_padded, arranged.src_layout)
+        states = self.decode_states(arranged.tgt, cache, arranged.tgt_layout)[:, :steps]  # [B,T,d]
         if target_positions is not None:
             states = states.flatten(0, 1).index_select(0, target_positions)  # [n,d]
         return self.project(states)
@@ -294,8 +290,8 @@ class Transformer(nn.Module):
         for layer in self.encoder:
             x = layer(x, layout, bias)
         x = self.encoder_norm(x)
-        memories = [cast(DecoderLayer, layer).cross.memory(x, layout) for layer in self.decoder]
-        return Cache(memories, memory_bias=bias)
+        layers = (cast(DecoderLayer, layer) for layer in self.decoder)
+        return Cache([layer.cross.source_cache(x, layout) for layer in layers], source_bias=bias)
 
     def decode(self, tgt_in: Tensor, cache: Cache) -> Tensor:
         """tgt_in [N,T], which follows what the cache holds → logits [N,T,V] of each next token."""
@@ -308,7 +304,7 @@ class Transformer(nn.Module):
         steps = tgt_in.shape[1]
         bias = cache.extend_past(steps)
         for layer, layer_cache in zip(self.decoder, cache.layers, strict=True):
-            x = layer(x, layout, bias, layer_cache, cache.filled_slots, cache.memory_bias)
+            x = layer(x, layout, bias, layer_cache, cache.filled_slots, cache.source_bias)
         cache.length += steps
         return split_beams(layout.unpack(self.decoder_norm(x)), cache.beams)
 
@@ -326,13 +322,6 @@ class Transformer(nn.Module):
 def layer_norm(config: ModelConfig) -> LayerNorm:
     """A norm over d_model, with a bias unless the model has none."""
     return LayerNorm(config.d_model, bias=config.bias != "none")
-
-
-def equally_wide(src: Tensor, tgt: Tensor) -> tuple[Tensor, Tensor]:
-    """[B,S] and [B,T] → both [B,W], with more padding on one of them."""
-    width = max(src.shape[1], tgt.shape[1])
-    src = F.pad(src, (0, width - src.shape[1]), value=PAD)
-    return src, F.pad(tgt, (0, width - tgt.shape[1]), value=PAD)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

@@ -26,10 +26,10 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from nmt.config.schema import SearchConfig
-from nmt.machine.device import wide
+from nmt.machine.device import accumulation_dtype
 from nmt.model.batch import collate
 from nmt.model.cache import Cache
-from nmt.model.predictor import ModelPredictor
+from nmt.model.stepper import ModelStepper
 from nmt.model.transformer import Transformer
 from nmt.neighbours.similar_sources import Similar, SimilarSources
 from nmt.search.batches import widest_first
@@ -41,7 +41,7 @@ _MOST_TOKENS = 2048  # of the pairs that are like a sentence
 _READ_AT_ONCE = 4096  # positions of the longer side, with padding
 
 
-class Memory:
+class TranslationMemory:
     """Pairs as ids, which are found by their sources."""
 
     def __init__(self, pairs: Sequence[IdPair], src_tokens: int) -> None:
@@ -75,10 +75,10 @@ class Remembered(NamedTuple):
         return Remembered(*(of_all[sentences] for of_all in self))
 
 
-class Reader:
+class MemoryReader:
     """Reads pairs of a memory with a model."""
 
-    def __init__(self, model: Transformer, memory: Memory) -> None:
+    def __init__(self, model: Transformer, memory: TranslationMemory) -> None:
         self._model = model.eval()
         self._memory = memory
 
@@ -134,11 +134,11 @@ class Reader:
         batch = collate(sources, targets, self._model.config.max_length).to(self._device)
         cache = self._model.encode(batch.src, batch.src_is_padded)
         states = self._model.decode_states(batch.tgt_in, cache)  # [B,T,d]
-        kept = states.to(wide(states.dtype))
+        kept = states.to(accumulation_dtype(states.dtype))
         return [of_pair[: len(tgt) + 1].clone() for of_pair, tgt in zip(kept, targets, strict=True)]
 
 
-class MemoryPredictor(ModelPredictor):
+class MemoryStepper(ModelStepper):
     """A Transformer and what it remembers."""
 
     def __init__(
@@ -152,7 +152,7 @@ class MemoryPredictor(ModelPredictor):
         """Decode one position: the newest tokens [N] → logarithms of the mixed probabilities [N,V]."""
         states = self._model.decode_states(last[:, None], self._cache)[:, -1]  # [N,d]
         logits = self._model.project(states)
-        own = logits.log_softmax(dim=1, dtype=wide(logits.dtype))
+        own = logits.log_softmax(dim=1, dtype=accumulation_dtype(logits.dtype))
         recalled = self._recalled(states.to(own.dtype), own)
         share = self._search.memory_weight * self._remembered.likeness  # [B]
         share = share.repeat_interleave(self._search.beams)[:, None]  # [N,1]

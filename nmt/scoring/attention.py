@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from nmt.machine.device import wide
+from nmt.machine.device import accumulation_dtype
 from nmt.model.batch import collate
 from nmt.model.cache import LayerCache
 from nmt.model.kernels.layout import Layout
@@ -44,7 +44,7 @@ def cross_attention(
 
 @contextmanager
 def _recording(model: Transformer) -> Iterator[list[Tensor]]:
-    """Note the weights of each layer's attention to the memory, [B,H,T,S], while the model computes."""
+    """Note the weights of each layer's attention to the source, [B,H,T,S], while the model computes."""
     recorded: list[Tensor] = []
 
     def note(cross: Any, inputs: tuple[Tensor, Layout, LayerCache, Tensor | None]) -> None:
@@ -64,7 +64,7 @@ def _weights(
 ) -> Tensor:
     """softmax(q kᵀ / √D + bias) [B,H,T,S] of x [B,T,d] in `layout`: the weights that attention gives to its values."""
     q = split_heads(layout.unpack(cross.q(x)), cross.heads)  # [B,H,T,D]
-    scores = (q @ cache.memory_keys.mT).to(wide(q.dtype)) * q.shape[-1] ** -0.5
+    scores = (q @ cache.source_keys.mT).to(accumulation_dtype(q.dtype)) * q.shape[-1] ** -0.5
     if bias is not None:
         scores = scores + bias
     return scores.softmax(-1)

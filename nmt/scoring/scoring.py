@@ -17,7 +17,7 @@ from torch import Tensor
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.decoder import Decoder
 from nmt.engines.encoded_pairs import Unfit, encode_pair
-from nmt.machine.device import wide
+from nmt.machine.device import accumulation_dtype
 from nmt.machine.oom import within_memory
 from nmt.model.batch import Batch, collate
 from nmt.search.batches import widest_first
@@ -129,7 +129,7 @@ class Scorer:
             part = slice(start, start + size)
             logits = self._decoder.model.project(states[part])
             logits[:, never] = logits[:, never].masked_fill(is_held_back[part], -torch.inf)
-            log_probs = logits.log_softmax(1, dtype=wide(logits.dtype))
+            log_probs = logits.log_softmax(1, dtype=accumulation_dtype(logits.dtype))
             found.append(log_probs.gather(1, labels[part, None]).squeeze(1))
         return torch.cat(found)
 

@@ -9,7 +9,7 @@ from nmt.machine.device import copied_to
 from nmt.search.batches import BATCH_MULTIPLE
 
 
-class OpenSentences:
+class ActiveSentences:
     """The sentences still in the batch: open ones, and some closed ones that wait to be dropped.
 
     Which are open is known on the host, so that the device need not be asked.

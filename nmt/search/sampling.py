@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from nmt.machine.device import wide
+from nmt.machine.device import accumulation_dtype
 from nmt.search.top_tokens import TopTokens, top_tokens
 from nmt.text.vocab import EOS
 
@@ -48,7 +48,7 @@ def _choices(logits: Tensor, top_k: int) -> TopTokens:
         top = top_tokens(logits, top_k)
         tokens, order = top.tokens.sort(dim=1)
         return TopTokens(top.log_probs.gather(1, order), tokens, top.eos_log_probs)
-    logits = logits.to(wide(logits.dtype))  # [N,V]
+    logits = logits.to(accumulation_dtype(logits.dtype))  # [N,V]
     log_probs = logits - logits.logsumexp(1, keepdim=True)
     tokens = torch.arange(logits.shape[1], device=logits.device).expand(log_probs.shape)
     return TopTokens(log_probs, tokens, log_probs[:, EOS])

@@ -4,22 +4,23 @@ Shapes: B sentences still in the batch, K beams, N = B·K rows (the beams of a s
 tokens, C candidates, L token positions with BOS and EOS, t tokens so far. A sentence may have at most
 `limits[b]` tokens before EOS. Every hypothesis ends in EOS, and its length counts EOS.
 
-The device is waited for once a step, to read which sentences are done, and twice more where some are, to copy
+The device is waited for once per step, to read which sentences are done, and twice more where some are, to copy
 their hypotheses; and once at the start, to read the longest limit. A GPU that is ahead never idles for more.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from nmt.config.schema import SearchConfig
-from nmt.search.active_sentences import OpenSentences, to_device
+from nmt.search.active_sentences import ActiveSentences, to_device
+from nmt.search.filters import Filters, NoRepeats, TokenFilter
 from nmt.search.hypotheses import Hypothesis, NBest, length_penalty
 from nmt.search.sampling import draw
+from nmt.search.stepper import Stepper
 from nmt.search.top_tokens import TopTokens, top_tokens
 from nmt.text.vocab import BOS, EOS
 
@@ -27,34 +28,29 @@ from nmt.text.vocab import BOS, EOS
 _INCOMPLETE = 1e4
 
 
-class Stepper(Protocol):
-    """What search steps through. It starts with K rows for each sentence."""
-
-    def step(self, last: Tensor) -> Tensor:
-        """Take the newest token of each row [N]; give the logits of the next [N,V]."""
-
-    def owing(self) -> Tensor | None:
-        """Which rows, bool [N], lack something if they end now; None: none. They end only at their limit."""
-
-    def select(self, rows: Tensor) -> None:
-        """Continue with these rows [N'] in this order: K rows of a sentence, or none of it."""
-
-
 # Logits [N,V], the sentence of each row [N] and the length with this token → a token for each row (C = 1).
 Choose = Callable[[Tensor, Tensor, int], TopTokens]
 
 
-def greedy(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
-    """Always take the likeliest token."""
+def greedy(
+    stepper: Stepper, limits: Tensor, config: SearchConfig, filters: Sequence[TokenFilter] = ()
+) -> list[NBest]:
+    """Always take the most likely token."""
 
     def likeliest(logits: Tensor, _sentences: Tensor, _length: int) -> TopTokens:
         return top_tokens(logits, 1)
 
-    return _follow_one_path(stepper, limits, config, likeliest)
+    return _follow_one_path(stepper, limits, config, likeliest, filters)
 
 
-def sample(stepper: Stepper, limits: Tensor, config: SearchConfig, uniforms: Tensor) -> list[NBest]:
-    """Draw each token at a temperature, from the `top_k` likeliest (0: from all).
+def sample(
+    stepper: Stepper,
+    limits: Tensor,
+    config: SearchConfig,
+    uniforms: Tensor,
+    filters: Sequence[TokenFilter] = (),
+) -> list[NBest]:
+    """Draw each token at a temperature, from the `top_k` most likely (0: from all).
 
     `uniforms` [B,L] are evenly distributed over [0,1): they are all the chance there is.
     """
@@ -62,7 +58,7 @@ def sample(stepper: Stepper, limits: Tensor, config: SearchConfig, uniforms: Ten
     def draw_next(logits: Tensor, sentences: Tensor, length: int) -> TopTokens:
         return draw(logits, uniforms[sentences, length - 1], config.temperature, config.top_k)
 
-    return _follow_one_path(stepper, limits, config, draw_next)
+    return _follow_one_path(stepper, limits, config, draw_next, filters)
 
 
 # --- what all searches share ---
@@ -73,19 +69,10 @@ def _empty_paths(limits: Tensor, *shape: int) -> Tensor:
     return torch.full((*shape, int(limits.max()) + 2), BOS, device=limits.device)
 
 
-def _forbid_repeats(logits: Tensor, paths: Tensor, size: int) -> None:
-    """Forbid the tokens that would end a sequence of `size` tokens that the row's path [N,t] already has.
-
-    The logits [N,V] change in place; size 0 forbids nothing.
-    """
-    length = paths.shape[1]
-    if not 0 < size <= length:
-        return
-    sequences = paths.unfold(1, size, 1)  # [N,t-size+1,size]
-    newest = paths[:, None, length - size + 1 :]  # [N,1,size-1]
-    is_begun = (sequences[:, :, :-1] == newest).all(dim=2)  # [N,t-size+1]
-    bound = torch.full(is_begun.shape, torch.inf, dtype=logits.dtype, device=logits.device)
-    logits.scatter_reduce_(1, sequences[:, :, -1], bound.masked_fill_(is_begun, -torch.inf), "amin")
+def _all_filters(filters: Sequence[TokenFilter], config: SearchConfig) -> Filters:
+    """The filters that are given, and those of the configuration."""
+    size = config.no_repeat_ngram
+    return Filters([*filters, NoRepeats(size)] if size else filters)
 
 
 # --- greedy and sample: one path for each sentence, so that N = B ---
@@ -123,16 +110,21 @@ class _Paths:
 
 
 def _follow_one_path(
-    stepper: Stepper, limits: Tensor, config: SearchConfig, choose: Choose
+    stepper: Stepper,
+    limits: Tensor,
+    config: SearchConfig,
+    choose: Choose,
+    filters: Sequence[TokenFilter],
 ) -> list[NBest]:
     """Lengthen one path for each sentence by the chosen tokens, until all have reached EOS."""
     found: list[NBest] = [[] for _ in range(len(limits))]
-    batch = OpenSentences(limits)
+    batch = ActiveSentences(limits)
     start = torch.zeros(len(limits), device=limits.device)
     paths = _Paths(_empty_paths(limits, len(limits)), start)
+    allowed = _all_filters(filters, config)
     for length in range(1, paths.tokens.shape[1]):
         logits = stepper.step(paths.tokens[:, length - 1])  # [B,V]
-        _forbid_repeats(logits, paths.tokens[:, 1:length], config.no_repeat_ngram)
+        allowed.apply(logits, paths.tokens[:, :length])
         chosen = choose(logits, batch.sentences, length)
         paths.extend(chosen, length, at_limit=length > batch.limits)
 
@@ -148,6 +140,7 @@ def _follow_one_path(
         if len(kept) < len(batch):
             places = batch.select(kept)
             stepper.select(places)
+            allowed.select(places)
             paths.select(places)
     return found
 
@@ -172,7 +165,7 @@ class _Beams:
 class _Finished:
     """The best K hypotheses of each sentence that have reached EOS, in falling order of score."""
 
-    scores: Tensor  # [B,K]; -inf where there is none; less `_INCOMPLETE` where something is owed
+    scores: Tensor  # [B,K]; -inf where there is none; less `_INCOMPLETE` where something is missing
     log_probs: Tensor  # [B,K]
     lengths: Tensor  # [B,K], EOS counted
     paths: Tensor  # [B,K,L]
@@ -211,13 +204,16 @@ class _Finished:
         self.paths = self.paths[places]
 
 
-def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
-    """Keep the K likeliest open hypotheses of each sentence, until its n best are `_settled`."""
+def beam(
+    stepper: Stepper, limits: Tensor, config: SearchConfig, filters: Sequence[TokenFilter] = ()
+) -> list[NBest]:
+    """Keep the K most likely open hypotheses of each sentence, until its n best are `_settled`."""
     found: list[NBest] = [[] for _ in range(len(limits))]
-    batch = OpenSentences(limits)
+    batch = ActiveSentences(limits)
     beams, finished = _start(limits, config.beam_size)
+    allowed = _all_filters(filters, config)
     for length in range(1, beams.paths.shape[2]):
-        rows = _lengthen(stepper, beams, finished, length, batch.limits, config)
+        rows = _lengthen(stepper, allowed, beams, finished, length, batch.limits, config)
 
         done = batch.close(_settled(beams, finished, length, batch.limits, config))
         if done:
@@ -234,6 +230,7 @@ def beam(stepper: Stepper, limits: Tensor, config: SearchConfig) -> list[NBest]:
             finished.select(places)
             rows = rows[places]
         stepper.select(rows.flatten())
+        allowed.select(rows.flatten())
     return found
 
 
@@ -254,6 +251,7 @@ def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
 
 def _lengthen(
     stepper: Stepper,
+    allowed: Filters,
     beams: _Beams,
     finished: _Finished,
     length: int,
@@ -265,16 +263,17 @@ def _lengthen(
     Nothing in it waits for the device.
     """
     logits = stepper.step(beams.paths[:, :, length - 1].flatten())  # [N,V]
-    _forbid_repeats(logits, beams.paths[:, :, 1:length].flatten(0, 1), config.no_repeat_ngram)
+    allowed.apply(logits, beams.paths[:, :, :length].flatten(0, 1))
     top = top_tokens(logits, 2 * config.beam_size)
-    return _advance(beams, finished, top, stepper.owing(), length, limits, config.length_penalty)
+    incomplete = allowed.incomplete()
+    return _advance(beams, finished, top, incomplete, length, limits, config.length_penalty)
 
 
 def _advance(
     beams: _Beams,
     finished: _Finished,
     top: TopTokens,
-    owing: Tensor | None,
+    incomplete: Tensor | None,
     length: int,
     limits: Tensor,
     alpha: float,
@@ -282,15 +281,15 @@ def _advance(
     """Lengthen every hypothesis by a token, in place; give the rows [B,K] that the new beams come from.
 
     Of the 2K best candidates at most K end in EOS, so K open ones are left. All 2K are among the 2K best
-    tokens of their own rows. `owing` [N] is the stepper's.
+    tokens of their own rows. `incomplete` [N] is of the filters.
     """
     count, width = beams.log_probs.shape
     at_limit = (length > limits)[:, None]  # [B,1]: these can only end
     candidates = _candidates(beams, top)
     log_probs, origins = _endings(beams, candidates, top, at_limit)
     scores = log_probs / length_penalty(length, alpha)
-    if owing is not None:
-        scores = scores - _INCOMPLETE * owing.view(count, width).gather(1, origins)
+    if incomplete is not None:
+        scores = scores - _INCOMPLETE * incomplete.view(count, width).gather(1, origins)
     finished.offer(log_probs, scores, length, _pick(beams.paths, origins))
 
     still_open = candidates.log_probs.masked_fill(candidates.is_end | at_limit, -math.inf)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.machine.device import rows_at_once, wide
+from nmt.machine.device import accumulation_dtype, rows_at_once
 from nmt.text.vocab import EOS
 
 _GROUP_SIZE = 32  # tokens
@@ -32,7 +32,7 @@ def top_tokens(logits: Tensor, count: int) -> TopTokens:
 
 
 def _top_tokens(logits: Tensor, count: int) -> TopTokens:
-    logits = logits.to(wide(logits.dtype))  # [n,V]
+    logits = logits.to(accumulation_dtype(logits.dtype))  # [n,V]
     normalizer = logits.logsumexp(1, keepdim=True)  # [n,1]
     values, tokens = _topk(logits, count)  # [n,C]
     return TopTokens(

@@ -3,12 +3,14 @@
 from nmt.errors import ModelError
 from nmt.model.transformer import Transformer
 from nmt.run import checkpoint
-from nmt.train.checkpoints import Keeper
-from nmt.train.model_selection import Judge
+from nmt.train.checkpoints import CheckpointManager
+from nmt.train.model_selection import ModelSelection
 from nmt.train.progress import Progress
 
 
-def average(model: Transformer, keeper: Keeper, judge: Judge, progress: Progress) -> None:
+def average(
+    model: Transformer, keeper: CheckpointManager, judge: ModelSelection, progress: Progress
+) -> None:
     """Average checkpoints, once. The mean is saved as the best if it scores better on dev.
 
     The model has its own weights again afterwards.

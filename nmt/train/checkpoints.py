@@ -15,7 +15,7 @@ from nmt.train.progress import Progress
 from nmt.train.update import Updater
 
 
-class Keeper:
+class CheckpointManager:
     """The checkpoints of one run. All have the same origin and belong to the same two sides."""
 
     def __init__(

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from nmt.train.update import Updated
+from nmt.train.update import UpdateResult
 
 # Training gives up after this many updates in a row whose gradients are not finite.
 _MOST_BAD = 5
@@ -33,7 +33,7 @@ class Health:
     loss: float | None = None
     lowest: float | None = None
 
-    def after(self, update: int, updated: Updated, settling: bool) -> "Health":
+    def after(self, update: int, updated: UpdateResult, settling: bool) -> "Health":
         """The health after one more update; while `settling`, a gradient may be infinite."""
         if not (updated.applied and math.isfinite(updated.loss)):
             return self if settling else replace(self, bad=self.bad + 1)

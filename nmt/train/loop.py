@@ -20,11 +20,11 @@ from nmt.run.provenance import provenance
 from nmt.run.sides import load_side
 from nmt.text.side import Side
 from nmt.train.averaging import average
-from nmt.train.checkpoints import Keeper
+from nmt.train.checkpoints import CheckpointManager
 from nmt.train.data.loader import Group, Reader
 from nmt.train.distributed import World
 from nmt.train.log import Log
-from nmt.train.model_selection import Judge
+from nmt.train.model_selection import ModelSelection
 from nmt.train.progress import Progress
 from nmt.train.reporting import Reporter, doubts, introduction, summary
 from nmt.train.resuming import resume
@@ -33,7 +33,7 @@ from nmt.train.start.lexical import put_word_pairs
 from nmt.train.start.vectors import put_vectors
 from nmt.train.start.warm_start import Start, freeze, load_start
 from nmt.train.start.word_pairs import word_pairs
-from nmt.train.update import Started, Updater
+from nmt.train.update import PendingUpdate, Updater
 from nmt.train.validation import Validator
 
 
@@ -53,7 +53,7 @@ class Trainer:
         precision = resolve_precision(config.train.precision, world.device)
         self.updater = Updater(config.train, self.model, precision, world)
         origin = provenance(config, run, start.lineage)
-        self.keeper = Keeper(config.train, run, fingerprints, origin)
+        self.keeper = CheckpointManager(config.train, run, fingerprints, origin)
         # Resume before the data is read: this notices if files have changed.
         self.progress, warnings = resume(self.updater, self.keeper, self.src, self.tgt, world)
         self.reader = Reader(config, run, world, fingerprints)
@@ -66,9 +66,11 @@ class Trainer:
             tensorboard=config.train.tensorboard,
         )
         validator = Validator(config, run, self.src, self.tgt, precision, self.log.warn)
-        self.judge = Judge(validator, self.log, config.train.early_stop)
+        self.judge = ModelSelection(validator, self.log, config.train.early_stop)
         self.reporter = Reporter(config, self.log, self.progress, world.device)
-        self._started: Started | None = None  # the newest update, until its result is looked at
+        self._started: PendingUpdate | None = (
+            None  # the newest update, until its result is looked at
+        )
         self.signals = Signals()
         self._introduce(precision, warnings, start)
 

@@ -6,7 +6,7 @@ the output, r rows of a block.
 
 from torch import Tensor
 
-from nmt.machine.device import rows_at_once, wide
+from nmt.machine.device import accumulation_dtype, rows_at_once
 from nmt.model.batch import Batch
 from nmt.model.transformer import Transformer
 
@@ -39,7 +39,7 @@ def cross_entropy(
     written into `gradient` [n,V], which may be the logits' own memory: computed here, block by
     block, it takes a third of the time that torch's own takes on a CPU.
     """
-    total = logits.new_zeros((), dtype=wide(logits.dtype))
+    total = logits.new_zeros((), dtype=accumulation_dtype(logits.dtype))
     even_share = smoothing / logits.shape[1]
     rows = rows_at_once(logits)
     for start in range(0, len(logits), rows):

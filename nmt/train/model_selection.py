@@ -18,7 +18,7 @@ def is_better(score: float, best: float | None, metric: str) -> bool:
     return score > best
 
 
-class Judge:
+class ModelSelection:
     """Measures models, logs their scores, and compares them by one metric."""
 
     def __init__(self, validator: Validator, log: Log, metric: str) -> None:

@@ -68,6 +68,17 @@ def steps_are_fused(device: torch.device) -> bool:
     return device.type != "mps"
 
 
+def step_if(optimizer: torch.optim.Optimizer, is_finite: Tensor) -> None:
+    """Apply the gradients if `is_finite`; only where the optimizer cannot tell, wait for the device."""
+    if steps_are_fused(is_finite.device):
+        # As the scaler does: such optimizers change nothing where `found_inf` is 1.
+        optimizer.found_inf = (~is_finite).float()  # type: ignore[attr-defined]
+        optimizer.step()
+    elif is_finite:
+        optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+
+
 class Muon(torch.optim.Optimizer):
     """Momentum whose matrices are made orthogonal before they are applied.
 
@@ -77,7 +88,9 @@ class Muon(torch.optim.Optimizer):
     as those of queries, keys and values, is taken apart.
     """
 
-    found_inf: Tensor
+    found_inf: Tensor | None = (
+        None  # 1: the gradients are not finite; None: whoever steps has looked
+    )
 
     def __init__(self, layers: list[Linear], weight_decay: float, dtype: torch.dtype) -> None:
         groups: dict[Any, dict[str, Any]] = {}
@@ -98,7 +111,10 @@ class Muon(torch.optim.Optimizer):
 
     def _step_alike(self, group: dict[str, Any], parameters: list[nn.Parameter]) -> None:
         """Apply the gradients of parameters of the same shape."""
-        is_finite = self.found_inf == 0
+        if self.found_inf is None:
+            is_finite = torch.ones((), dtype=torch.bool, device=parameters[0].device)
+        else:
+            is_finite = self.found_inf == 0
         matrices = torch.cat([self._direction(p, group["stacked"], is_finite) for p in parameters])
         updates = orthogonal(matrices.to(self.dtype)).to(matrices.dtype)  # [k,o,i]
         size = _SIZE * max(updates.shape[1:]) ** 0.5

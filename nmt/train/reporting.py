@@ -16,9 +16,10 @@ from nmt.train.advice import too_large, too_slow
 from nmt.train.data.loader import Reader
 from nmt.train.distributed import World
 from nmt.train.log import Log
-from nmt.train.model_selection import Judge, shown
+from nmt.train.model_selection import ModelSelection, shown
 from nmt.train.progress import Progress
-from nmt.train.update import Updated, learning_rate
+from nmt.train.schedule import learning_rate
+from nmt.train.update import UpdateResult
 
 # Seconds without a word after which an update is reported out of turn.
 _LONGEST_SILENCE = 60.0
@@ -37,7 +38,7 @@ def introduction(
     return f"{counted(parameters, 'parameter')}, {pairs}, {vocabularies}, {where}"
 
 
-def doubts(model: Transformer, reader: Reader, judge: Judge) -> Iterator[str]:
+def doubts(model: Transformer, reader: Reader, judge: ModelSelection) -> Iterator[str]:
     """What a user should know before a training goes on for hours."""
     pairs = len(reader.fitting)
     left_out = len(reader.corpus) - pairs
@@ -66,11 +67,11 @@ class Reporter:
         self._begun = begun
         self._device = device
         self._advised = False
-        self._unreported: list[Updated] = []
+        self._unreported: list[UpdateResult] = []
         self._since = time.monotonic()
         self._last_word: float | None = None
 
-    def updated(self, updated: Updated, progress: Progress) -> None:
+    def updated(self, updated: UpdateResult, progress: Progress) -> None:
         """Count an update, and report if it is time."""
         self._unreported.append(updated)
         self.log.advance()

@@ -10,7 +10,7 @@ from nmt.run.checkpoint import Meta, Weights
 from nmt.run.choice import check_fits
 from nmt.run.folder import RunDir
 from nmt.text.side import Side
-from nmt.train.checkpoints import Keeper
+from nmt.train.checkpoints import CheckpointManager
 from nmt.train.distributed import World
 from nmt.train.model_selection import is_better
 from nmt.train.progress import Progress
@@ -18,7 +18,7 @@ from nmt.train.update import Updater
 
 
 def resume(
-    updater: Updater, keeper: Keeper, src: Side, tgt: Side, world: World
+    updater: Updater, keeper: CheckpointManager, src: Side, tgt: Side, world: World
 ) -> tuple[Progress, list[str]]:
     """Continue from the last intact checkpoint, and set aside the damaged ones after it.
 

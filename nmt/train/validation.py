@@ -18,12 +18,12 @@ from nmt.files import write_text
 from nmt.machine.device import Precision, dtype_of
 from nmt.machine.oom import none_on_oom, within_memory
 from nmt.model.batch import Batch
-from nmt.model.mixed_precision import WorkingCopy
+from nmt.model.mixed_precision import LowPrecisionCopy
 from nmt.model.transformer import Transformer
 from nmt.run.folder import RunDir
 from nmt.text.side import Side
 from nmt.train.data.batching import fitting, load_batch, plan_epoch
-from nmt.train.data.micro_batches import Splitter
+from nmt.train.data.micro_batches import MicroBatcher
 from nmt.train.loss import cross_entropy, logits_of
 from nmt.translate.translator import Translator
 
@@ -57,7 +57,7 @@ class Validator:
         self.tgt = tgt
         self.precision = precision
         self.warn = warn
-        self.splitter = Splitter()
+        self.micro_batcher = MicroBatcher()
         self.corpus = ParallelCorpus(run.store("dev"), (src.fingerprint(), tgt.fingerprint()))
         self.fitting = fitting(self.corpus.lengths, config.model.max_length)
         self.sources = list(read_lines(run.text("dev", src.language)))
@@ -99,7 +99,7 @@ class Validator:
         UserError if a single pair does not fit in memory.
         """
         with within_memory("the model in two precisions", "take a smaller model"):
-            working = WorkingCopy(model, dtype_of(self.precision)).model.eval()
+            working = LowPrecisionCopy(model, dtype_of(self.precision)).model.eval()
         device = next(model.parameters()).device
         lengths = self.corpus.lengths[self.fitting]
         total = 0.0
@@ -114,16 +114,16 @@ class Validator:
     def _loss_within_memory(self, model: Transformer, batch: Batch) -> float:
         """The loss of a batch, from now on in smaller parts if it does not fit in memory."""
         while (loss := none_on_oom(partial(self._loss_in_parts, model, batch))) is None:
-            if self.splitter.capacity is None:
+            if self.micro_batcher.most_positions is None:
                 effect = "larger ones are measured in parts"
                 self.warn(f"a batch of dev did not fit in memory; {effect}")
-            self.splitter.halve()
+            self.micro_batcher.halve()
         return loss
 
     def _loss_in_parts(self, model: Transformer, batch: Batch) -> float:
         """The sum over the tokens of a batch."""
         total = 0.0
-        for part in self.splitter.parts(batch):
+        for part in self.micro_batcher.parts(batch):
             logits = logits_of(model, part)
             total += float(cross_entropy(logits, part.labels, 0.0))
         return total

@@ -28,7 +28,7 @@ from nmt.train.data.batching import Position
 from nmt.train.data.loader import Reader
 from nmt.train.distributed import World
 from nmt.train.loop import Trainer
-from nmt.train.update import learning_rate
+from nmt.train.schedule import learning_rate
 from nmt.translate.opening import load_translator
 from nmt.translate.translator import Translator
 

@@ -23,7 +23,7 @@ from nmt.files import locked
 from nmt.model.batch import Batch
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
-from nmt.train.update import Started, Updater
+from nmt.train.update import PendingUpdate, Updater
 
 HERE = Path(__file__).parent
 
@@ -137,7 +137,7 @@ def test_patience_goes_on_where_it_stood(
 
     def die_at_25(
         self: Updater, update: int, batches: Sequence[Batch], total_tokens: int
-    ) -> Started:
+    ) -> PendingUpdate:
         if update == 25:
             raise Killed
         return start(self, update, batches, total_tokens)

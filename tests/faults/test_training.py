@@ -243,8 +243,8 @@ def test_memory_that_is_really_short_is_made_do_with(corpus: Path, tmp_path: Pat
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
     assert updated.applied
-    assert trainer.updater.splitter.capacity is not None
-    assert trainer.updater.splitter.capacity <= large.src.numel() / 2
+    assert trainer.updater.micro_batcher.most_positions is not None
+    assert trainer.updater.micro_batcher.most_positions <= large.src.numel() / 2
 
 
 def test_a_single_pair_too_large_for_the_memory_is_named_by_its_size(

@@ -21,10 +21,11 @@ from nmt.config.schema import ModelConfig, TrainConfig
 from nmt.machine.device import Precision, dtype_of
 from nmt.model.batch import Batch
 from nmt.model.kernels.attention import bias_of
-from nmt.model.mixed_precision import WorkingCopy
-from nmt.model.predictor import ModelPredictor
+from nmt.model.mixed_precision import LowPrecisionCopy
+from nmt.model.stepper import ModelStepper
 from nmt.model.transformer import Transformer
-from nmt.search.stepper import EnsemblePredictor, PendingPlaceholders, RestrictedStepper
+from nmt.search.filters import Filters, ForbidTokens, WriteEachOnce
+from nmt.search.stepper import Ensemble
 from nmt.train.distributed import World
 from nmt.train.update import Updater
 
@@ -151,14 +152,15 @@ def steps(gpu: torch.device, model: Transformer, beams: int, models: int = 1) ->
         for _ in range(models):
             cache = model.encode(torch.empty(sentences, S, dtype=torch.int64, device=gpu))
             cache.reserve(beams)
-            members.append(ModelPredictor(model, cache))
-        predictor = EnsemblePredictor(members) if models > 1 else members[0]
+            members.append(ModelStepper(model, cache))
+        stepper = Ensemble(members) if models > 1 else members[0]
         owed = torch.empty(rows, 3, dtype=torch.bool, device=gpu)
-        pending = PendingPlaceholders(ids(3), owed, ids(rows))
-        stepper = RestrictedStepper(predictor, ids(4), pending)
-        for _ in range(3):
+        filters = Filters([ForbidTokens(ids(4)), WriteEachOnce(ids(3), owed, ids(rows))])
+        for length in range(1, 4):
             logits = stepper.step(ids(rows))
-            stepper.select(ids(rows))
+            filters.apply(logits, torch.empty(rows, length, dtype=torch.int64, device=gpu))
+            for each in (stepper, filters):
+                each.select(ids(rows))
     assert logits.shape == (rows, 32_004)
     assert logits.device.type == NAME
 
@@ -171,7 +173,7 @@ def test_a_bias_lies_in_memory_as_the_kernels_of_a_gpu_want_it(gpu: torch.device
 
 
 def test_the_output_has_rows_as_the_matrix_units_of_a_gpu_want_them(gpu: torch.device) -> None:
-    working = WorkingCopy(a_model(gpu), torch.bfloat16)
+    working = LowPrecisionCopy(a_model(gpu), torch.bfloat16)
     assert working.model.output.weight.shape == (32_064, 512)
 
 

@@ -7,11 +7,11 @@ from torch import nn
 from nmt.config.schema import ModelConfig, TrainConfig
 from nmt.model import mixed_precision as working_copy
 from nmt.model.batch import Batch, collate
-from nmt.model.mixed_precision import WorkingCopy
+from nmt.model.mixed_precision import LowPrecisionCopy
 from nmt.model.transformer import Transformer
 from nmt.train.distributed import World
 from nmt.train.start.initialise import initialise
-from nmt.train.update import Updated, Updater
+from nmt.train.update import Updater, UpdateResult
 
 CPU = World(0, 1, torch.device("cpu"))
 
@@ -32,7 +32,7 @@ def a_batch() -> Batch:
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
 def test_all_but_embeddings_and_positions_are_in_the_other_dtype(positions: str, tie: str) -> None:
     master = a_model(tie_embeddings=tie, positions=positions)
-    copy = WorkingCopy(master, torch.bfloat16).model
+    copy = LowPrecisionCopy(master, torch.bfloat16).model
     own = dict(master.named_parameters(remove_duplicate=False))
     for name, parameter in copy.named_parameters(remove_duplicate=False):
         if "tokens" in name or "positions" in name:
@@ -46,13 +46,13 @@ def test_all_but_embeddings_and_positions_are_in_the_other_dtype(positions: str,
 
 def test_in_the_dtype_of_the_master_nothing_is_copied() -> None:
     master = a_model()
-    copy = WorkingCopy(master, torch.float32).model
+    copy = LowPrecisionCopy(master, torch.float32).model
     assert {id(p) for p in copy.parameters()} == {id(p) for p in master.parameters()}
 
 
 def test_a_refreshed_copy_has_the_weights_that_the_master_has_now() -> None:
     master = a_model()
-    working = WorkingCopy(master, torch.bfloat16)
+    working = LowPrecisionCopy(master, torch.bfloat16)
     with torch.no_grad():
         for parameter in master.parameters():
             parameter.mul_(1.5)
@@ -64,7 +64,7 @@ def test_a_refreshed_copy_has_the_weights_that_the_master_has_now() -> None:
 
 def test_gradients_that_are_handed_over_twice_are_added_up() -> None:
     master = a_model()
-    working = WorkingCopy(master, torch.bfloat16)
+    working = LowPrecisionCopy(master, torch.bfloat16)
     layers = [module for module in working.model.modules() if isinstance(module, nn.Linear)]
     for share in (1.0, 2.0):
         for layer in layers:
@@ -86,12 +86,12 @@ def test_empty_rows_of_the_output_change_nothing(
 ) -> None:
     """Only a GPU has them; here the CPU gets them too."""
 
-    def trained() -> tuple[int, list[Updated], Transformer]:
+    def trained() -> tuple[int, list[UpdateResult], Transformer]:
         master = a_model(**shape)
         updater = Updater(TrainConfig(warmup=1), master, "bf16", CPU)
         batch = a_batch()
         updates = [updater.apply(update, [batch], batch.tokens) for update in (1, 2, 3)]
-        return len(updater.working.model.output.weight), updates, master
+        return len(updater.low_precision.model.output.weight), updates, master
 
     rows, updates, model = trained()
     monkeypatch.setattr(working_copy, "_rows", lambda rows, weight: 64)

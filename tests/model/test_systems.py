@@ -18,9 +18,9 @@ from nmt.search.search import sample
 from nmt.text.vocab import Vocab
 from nmt.train.loss import cross_entropy, logits_of
 from nmt.train.optimizers import make_optimizers
+from nmt.train.schedule import learning_rate
 from nmt.train.start.initialise import initialise
 from nmt.train.start.vectors import put_vectors
-from nmt.train.update import learning_rate
 
 PAPER = Path(__file__).parents[2] / "configs" / "vaswani2017.yaml"
 BIG = [
@@ -295,9 +295,6 @@ class Table:
 
     def step(self, last: Tensor) -> Tensor:
         return self.log_probs.expand(len(last), -1)
-
-    def owing(self) -> None:
-        """Nothing is owed."""
 
     def select(self, rows: Tensor) -> None:
         pass

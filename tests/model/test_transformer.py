@@ -87,7 +87,7 @@ def test_a_decoder_layer_is_torchs_with_the_same_weights(
     cache = model.encode(src)
     memory, x = (torch.randn(3, n, config.d_model, dtype=torch.float64) for n in (5, 4))
     layer, past = model.decoder[0], torch.ones(4, 4, dtype=torch.bool).tril()
-    ours = layer(x, PADDED, None, layer.cross.memory(memory, PADDED), 0, cache.memory_bias)
+    ours = layer(x, PADDED, None, layer.cross.source_cache(memory, PADDED), 0, cache.source_bias)
     theirs = decoder_twin(layer, config)(
         x, memory, tgt_mask=~past, memory_key_padding_mask=src == PAD
     )

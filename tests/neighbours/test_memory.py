@@ -17,7 +17,7 @@ from nmt.model.batch import pad
 from nmt.model.cache import Cache
 from nmt.model.transformer import Transformer
 from nmt.neighbours import memory
-from nmt.neighbours.memory import IdPair, Memory
+from nmt.neighbours.memory import IdPair, TranslationMemory
 from nmt.text.vocab import BOS, EOS
 
 SOURCES = [[4 + (number * 7 + i) % 12 for i in range(1 + number % 6)] for number in range(12)]
@@ -38,7 +38,7 @@ def decoder(pairs: Sequence[IdPair], *models: Transformer) -> Decoder:
     first, *others = models
     made = Decoder(first, ENGLISH, CHINESE, "fp32", others=others)
     if pairs:
-        made.remember(Memory(pairs, len(ENGLISH.vocab)))
+        made.remember(TranslationMemory(pairs, len(ENGLISH.vocab)))
     return made
 
 
@@ -52,14 +52,14 @@ def state(model: Transformer, source: tuple[int, ...], prefix: tuple[int, ...]) 
 
 def likeness(source: list[int]) -> float:
     """Of the most similar source of the memory; `test_similar_sources.py` computes it by itself."""
-    return Memory(PAIRS, len(ENGLISH.vocab)).similar([source], 1)[0].likeness
+    return TranslationMemory(PAIRS, len(ENGLISH.vocab)).similar([source], 1)[0].likeness
 
 
 def recalled(
     model: Transformer, source: list[int], prefix: list[int], search: SearchConfig
 ) -> Tensor:
     """The memory's distribution [V]."""
-    [similar] = Memory(PAIRS, len(ENGLISH.vocab)).similar([source], search.memory_pairs)
+    [similar] = TranslationMemory(PAIRS, len(ENGLISH.vocab)).similar([source], search.memory_pairs)
     now = state(model, tuple(source), tuple(prefix))
     near = []
     for number in similar.numbers:

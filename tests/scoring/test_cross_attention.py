@@ -50,7 +50,7 @@ def test_the_weights_are_those_that_the_model_multiplies_its_values_with() -> No
     seen: list[tuple[CrossAttention, Tensor, Tensor]] = []
 
     def note(layer: CrossAttention, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-        seen.append((layer, inputs[2].memory_values, output))  # type: ignore[attr-defined]
+        seen.append((layer, inputs[2].source_values, output))  # type: ignore[attr-defined]
 
     hooks = [layer.cross.register_forward_hook(note) for layer in model.decoder]  # type: ignore[union-attr]
     [weights] = cross_attention(model, SOURCES[:1], TARGETS[:1])

@@ -4,7 +4,7 @@ A prefix is a tuple of tokens without BOS.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
 from random import Random
@@ -17,11 +17,12 @@ from torch import Tensor
 
 from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.model.batch import pad
-from nmt.model.predictor import ModelPredictor
+from nmt.model.stepper import ModelStepper
 from nmt.model.transformer import Transformer
+from nmt.search.filters import ForbidTokens, TokenFilter
 from nmt.search.hypotheses import Hypothesis, NBest
-from nmt.search.search import SEARCHES, Stepper, sample
-from nmt.search.stepper import RestrictedStepper
+from nmt.search.search import SEARCHES, sample
+from nmt.search.stepper import Stepper
 from nmt.text.vocab import BOS, EOS, PAD, UNK
 from nmt.train.start.initialise import initialise
 
@@ -50,9 +51,6 @@ class Tables:
             assert newest == [BOS] * len(self.rows)
         self.begun = True
         return torch.tensor([self.tables[b](prefix) for b, prefix in self.rows])
-
-    def owing(self) -> None:
-        """Nothing is owed."""
 
     def select(self, rows: Tensor) -> None:
         self.rows = [self.rows[row] for row in rows.tolist()]
@@ -83,11 +81,17 @@ def search(method: str, tables: list[Table], limits: list[int], **config: object
     return search_through(Tables(tables, beams), torch.tensor(limits), options)
 
 
-def search_through(stepper: Stepper, limits: Tensor, options: SearchConfig) -> list[NBest]:
+def search_through(
+    stepper: Stepper,
+    limits: Tensor,
+    options: SearchConfig,
+    filters: Sequence[TokenFilter] = (),
+) -> list[NBest]:
     """Search; what is drawn follows torch's seed."""
     if options.method == "sample":
-        return sample(stepper, limits, options, torch.rand(len(limits), int(limits.max()) + 1))
-    return SEARCHES[options.method](stepper, limits, options)
+        uniforms = torch.rand(len(limits), int(limits.max()) + 1)
+        return sample(stepper, limits, options, uniforms, filters)
+    return SEARCHES[options.method](stepper, limits, options, filters)
 
 
 def log_prob_of(log_probs: Table, ids: list[int]) -> float:
@@ -302,9 +306,6 @@ class Constant:
         assert len(last) == self.rows
         return self.log_probs.expand(self.rows, -1)
 
-    def owing(self) -> None:
-        """Nothing is owed."""
-
     def select(self, rows: Tensor) -> None:
         self.rows = len(rows)
 
@@ -414,8 +415,8 @@ def model_search(model: Transformer, forbid_unknown: bool, options: SearchConfig
     kv = model.encode(pad(SOURCES))
     kv.reserve(options.beam_size if options.method == "beam" else 1)
     forbidden = torch.tensor([PAD, BOS, UNK] if forbid_unknown else [PAD, BOS])
-    stepper: Stepper = RestrictedStepper(ModelPredictor(model, kv), forbidden)
-    return search_through(stepper, torch.tensor(LIMITS), options)
+    filters = [ForbidTokens(forbidden)]
+    return search_through(ModelStepper(model, kv), torch.tensor(LIMITS), options, filters)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

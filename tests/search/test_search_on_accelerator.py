@@ -14,11 +14,11 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from nmt.config.schema import ModelConfig, SearchConfig
-from nmt.model.predictor import ModelPredictor
+from nmt.model.stepper import ModelStepper
 from nmt.model.transformer import Transformer
 from nmt.search import search
-from nmt.search.active_sentences import OpenSentences
-from nmt.search.stepper import PendingPlaceholders, RestrictedStepper
+from nmt.search.active_sentences import ActiveSentences
+from nmt.search.filters import ForbidTokens, TokenFilter, WriteEachOnce
 
 NAME = "gpu"
 B, S, V, LIMIT = 6, 9, 4000, 12
@@ -40,15 +40,15 @@ def ids(gpu: torch.device, *shape: int) -> Tensor:
     return torch.zeros(shape, dtype=torch.int64, device=gpu)
 
 
-def stepper(gpu: torch.device, beams: int) -> RestrictedStepper:
+def stepper_and_filters(gpu: torch.device, beams: int) -> tuple[ModelStepper, list[TokenFilter]]:
     shape = ModelConfig(d_model=32, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1)
     with gpu:
         model = Transformer(shape, V, V).eval()
     cache = model.encode(ids(gpu, B, S))
     cache.reserve(beams)
     owed = torch.zeros(B * beams, 3, dtype=torch.bool, device=gpu)
-    pending = PendingPlaceholders(ids(gpu, 3), owed, ids(gpu, B * beams))
-    return RestrictedStepper(ModelPredictor(model, cache), ids(gpu, 4), pending)
+    each_once = WriteEachOnce(ids(gpu, 3), owed, ids(gpu, B * beams))
+    return ModelStepper(model, cache), [ForbidTokens(ids(gpu, 4)), each_once]
 
 
 def known_limits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,11 +67,12 @@ def test_steps_of_beam_search_wait_for_nothing(
     known_limits(monkeypatch)
     config = SearchConfig(beam_size=5, n_best=2, no_repeat_ngram=no_repeat_ngram)
     limits = ids(gpu, B)
-    model = stepper(gpu, beams=5)
+    model, filters = stepper_and_filters(gpu, beams=5)
+    allowed = search._all_filters(filters, config)
     beams, finished = search._start(limits, 5)
-    batch = OpenSentences(limits)
+    batch = ActiveSentences(limits)
     for length in range(1, 4):
-        rows = search._lengthen(model, beams, finished, length, batch.limits, config)
+        rows = search._lengthen(model, allowed, beams, finished, length, batch.limits, config)
         done = search._settled(beams, finished, length, batch.limits, config)
         assert done.shape == (len(batch),)
         with pytest.raises(DataDependentOutputException):
@@ -82,6 +83,7 @@ def test_steps_of_beam_search_wait_for_nothing(
             finished.select(places)
             rows = rows[places]
         model.select(rows.flatten())
+        allowed.select(rows.flatten())
     assert beams.paths.device.type == NAME
 
 
@@ -93,21 +95,21 @@ def test_so_do_steps_of_greedy_search_and_of_sampling(
     known_limits(monkeypatch)
     lengths: list[int] = []
 
-    def close(batch: OpenSentences, done: Tensor) -> list[int]:
+    def close(batch: ActiveSentences, done: Tensor) -> list[int]:
         assert done.shape == (len(batch),)
         lengths.append(len(batch))
         return []
 
-    def worth_keeping(batch: OpenSentences) -> list[int]:
+    def worth_keeping(batch: ActiveSentences) -> list[int]:
         return list(range(len(batch)))[: 3 if len(lengths) >= 2 else B]
 
-    monkeypatch.setattr(OpenSentences, "close", close)
-    monkeypatch.setattr(OpenSentences, "worth_keeping", worth_keeping)
+    monkeypatch.setattr(ActiveSentences, "close", close)
+    monkeypatch.setattr(ActiveSentences, "worth_keeping", worth_keeping)
     config = SearchConfig.model_validate({"method": method, **options})
-    model = stepper(gpu, beams=1)
+    model, filters = stepper_and_filters(gpu, beams=1)
     if method == "greedy":
-        search.greedy(model, ids(gpu, B), config)
+        search.greedy(model, ids(gpu, B), config, filters)
     else:
         uniforms = torch.zeros(B, LIMIT + 1, device=gpu)
-        search.sample(model, ids(gpu, B), config, uniforms)
+        search.sample(model, ids(gpu, B), config, uniforms, filters)
     assert lengths == [B, B] + [3] * (LIMIT - 1)

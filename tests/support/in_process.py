@@ -12,7 +12,7 @@ from nmt.model.batch import Batch
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
 from nmt.train.distributed import World
-from nmt.train.update import Started, Updater
+from nmt.train.update import PendingUpdate, Updater
 
 CPU = World(0, 1, torch.device("cpu"))
 
@@ -32,7 +32,7 @@ def stop_at(update: int, monkeypatch: pytest.MonkeyPatch, number: int = signal.S
 
     def start_and_signal(
         self: Updater, current: int, batches: Sequence[Batch], total_tokens: int
-    ) -> Started:
+    ) -> PendingUpdate:
         if current == update:
             os.kill(os.getpid(), number)
         return start(self, current, batches, total_tokens)

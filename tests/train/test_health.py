@@ -3,13 +3,13 @@
 import torch
 
 from nmt.train.health import Health
-from nmt.train.update import Updated
+from nmt.train.update import UpdateResult
 
 
 def after(losses: list[float]) -> Health:
     health = Health()
     for update, loss in enumerate(losses, 1):
-        health = health.after(update, Updated(loss, 1.0, 100, applied=True), settling=False)
+        health = health.after(update, UpdateResult(loss, 1.0, 100, applied=True), settling=False)
     return health
 
 

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from nmt.config.schema import ModelConfig
 from nmt.model.batch import Batch, collate
-from nmt.model.mixed_precision import WorkingCopy
+from nmt.model.mixed_precision import LowPrecisionCopy
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
 from nmt.train.loss import cross_entropy, logits_of
@@ -153,7 +153,7 @@ def a_batch(copies: int = 1) -> Batch:
 def gradients(model: Transformer, batch: Batch, dtype: torch.dtype) -> dict[str, Tensor]:
     """Of every parameter, by the way that training goes."""
     model.zero_grad()
-    working = WorkingCopy(model, dtype)
+    working = LowPrecisionCopy(model, dtype)
     logits = logits_of(working.model, batch)
     gradient = torch.empty_like(logits)
     cross_entropy(logits.detach(), batch.labels, 0.1, gradient)
@@ -193,7 +193,7 @@ def test_in_another_dtype_the_gradients_are_those_of_a_model_of_that_dtype(
     real = batch.tgt_out != PAD
     logits = double(batch.src, batch.tgt_in)[real]
     F.cross_entropy(logits, batch.tgt_out[real], reduction="sum", label_smoothing=0.1).backward()
-    computed = logits_of(WorkingCopy(model, torch.float64).model, batch)
+    computed = logits_of(LowPrecisionCopy(model, torch.float64).model, batch)
     torch.testing.assert_close(computed, logits, rtol=1e-5, atol=1e-5)
     found = gradients(model, batch, torch.float64)
     for name, parameter in double.named_parameters():
@@ -215,7 +215,7 @@ def test_in_bf16_every_layer_computes_in_bf16_and_the_parameters_stay_as_they_ar
             module.register_forward_hook(
                 lambda _, given, out: seen.extend([given[0].dtype, out.dtype])
             )
-    working = WorkingCopy(model, torch.bfloat16).model
+    working = LowPrecisionCopy(model, torch.bfloat16).model
     assert logits_of(working, a_batch()).dtype == torch.bfloat16
     assert set(seen) == {torch.bfloat16}
     assert model.dtype == torch.float32

@@ -7,7 +7,7 @@ from torch import nn
 
 from nmt.config.schema import ModelConfig, TrainConfig
 from nmt.model.transformer import Linear, Transformer
-from nmt.train.optimizers import Muon, make_optimizers, orthogonal
+from nmt.train.optimizers import Muon, make_optimizers, orthogonal, step_if
 from nmt.train.start.initialise import initialise
 
 
@@ -144,3 +144,20 @@ def test_muon_changes_nothing_where_a_gradient_is_not_finite() -> None:
     step(muon, is_finite=False)
     assert torch.equal(layer.weight, weight)
     assert torch.equal(muon.state[layer.weight]["momentum"], momentum)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_where_steps_are_not_fused_only_finite_gradients_are_applied(
+    optimizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on an Apple GPU, whose optimizers do not look at `found_inf`."""
+    monkeypatch.setattr("nmt.train.optimizers.steps_are_fused", lambda _: False)
+    layer = Linear(3, 2, bias=False)
+    nn.init.ones_(layer.weight)
+    (made,) = make_optimizers(config(optimizer=optimizer), layer)
+    made.param_groups[0]["lr"] = 0.1
+    for is_finite in (False, True):
+        layer.weight.grad = torch.randn(2, 3)
+        step_if(made, torch.tensor(is_finite))
+        assert (layer.weight != 1).any() == is_finite
+        assert layer.weight.grad is None

@@ -13,9 +13,9 @@ from nmt.train import reporting
 from nmt.train.log import Log
 from nmt.train.progress import Progress
 from nmt.train.reporting import Reporter, counted, time_left
-from nmt.train.update import Updated
+from nmt.train.update import UpdateResult
 
-UPDATED = Updated(loss=1.0, gradient_norm=1.0, tokens=10, applied=True)
+UPDATED = UpdateResult(loss=1.0, gradient_norm=1.0, tokens=10, applied=True)
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from nmt.model.batch import Batch, collate
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
 from nmt.train.loss import computed_logits
+from nmt.train.schedule import learning_rate
 from nmt.train.start.initialise import initialise
-from nmt.train.update import Updater, learning_rate, seed_update
+from nmt.train.update import Updater, seed_update
 
 
 def config(**settings: object) -> TrainConfig:
@@ -196,8 +197,8 @@ def test_where_torchs_compiler_fails_training_goes_on_without_it() -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("no C++ compiler\nand a long trace")
 
-    updater._compiles = True
-    updater.working.model.encoder[0].forward = fail  # type: ignore[method-assign,assignment]
+    updater.fallbacks._stop_compiling = updater.stop_compiling
+    updater.low_precision.model.encoder[0].forward = fail  # type: ignore[method-assign,assignment]
     started = updater.start(1, [batch], batch.tokens)
     assert started.warnings == [
         "torch.compile failed (no C++ compiler); training goes on without it"
@@ -212,7 +213,7 @@ def test_without_the_compiler_an_error_is_an_error() -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("a mistake")
 
-    updater.working.model.encoder[0].forward = fail  # type: ignore[method-assign,assignment]
+    updater.low_precision.model.encoder[0].forward = fail  # type: ignore[method-assign,assignment]
     batch = some_batch()
     with pytest.raises(RuntimeError, match="a mistake"):
         updater.start(1, [batch], batch.tokens)

@@ -213,7 +213,7 @@ def test_translating_is_done_in_the_precision(precision: str, dtype: torch.dtype
     assert (ours.output.weight is ours.tgt_embedding.tokens.weight) == (tie == "target")
     cache = ours.eval().encode(torch.tensor([[4, 3]]))
     assert (
-        cache.layers[0].memory_keys.dtype == ours.decode(torch.tensor([[2]]), cache).dtype == dtype
+        cache.layers[0].source_keys.dtype == ours.decode(torch.tensor([[2]]), cache).dtype == dtype
     )
     for name, parameter in model.named_parameters():
         assert torch.equal(ours.get_parameter(name), parameter.to(dtype)), name

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from nmt.machine.device import wide
+from nmt.machine.device import accumulation_dtype
 from nmt.model.kernels.dropout import Dropout
 
 _VECTOR = 16  # float32 values in the largest of vector registers
@@ -37,7 +37,7 @@ class Attend(nn.Module):
         if is_causal:
             bias = causal_bias(q)
         weights_shape = torch.Size((*q.shape[:3], k.shape[2]))
-        factors = self.dropout.factors(weights_shape, wide(q.dtype))
+        factors = self.dropout.factors(weights_shape, accumulation_dtype(q.dtype))
         if torch.is_grad_enabled():
             return _ShortAttention.apply(q, k, v, bias, factors)  # type: ignore[no-untyped-call]
         return _attend(q, k, v, bias, factors).out
@@ -56,7 +56,7 @@ class Attend(nn.Module):
 def bias_of(mask: Tensor, dtype: torch.dtype) -> Tensor:
     """What to add to the scores of a model in `dtype`: 0 where `mask` is True, -inf elsewhere."""
     if mask.device.type == "cpu":
-        zeros = torch.zeros(mask.shape, dtype=wide(dtype))  # the dtype of the scores
+        zeros = torch.zeros(mask.shape, dtype=accumulation_dtype(dtype))  # the dtype of the scores
     else:
         zeros = _aligned_zeros(mask, dtype)
     return zeros.masked_fill_(~mask, -torch.inf)
@@ -105,7 +105,9 @@ def _attend(
     q = _joined(q)
     k = _joined(k)
     v = _joined(v)
-    scores = torch.bmm(q, k.mT).to(wide(q.dtype)).view(*out_shape[:3], -1)  # [N,H,T,S]
+    scores = (
+        torch.bmm(q, k.mT).to(accumulation_dtype(q.dtype)).view(*out_shape[:3], -1)
+    )  # [N,H,T,S]
     scale = out_shape[-1] ** -0.5
     if bias is None:
         scores.mul_(scale)

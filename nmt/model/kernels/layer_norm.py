@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nmt.machine.device import wide
+from nmt.machine.device import accumulation_dtype
 
 
 class LayerNorm(nn.LayerNorm):
@@ -17,7 +17,7 @@ class LayerNorm(nn.LayerNorm):
         """x of any shape [..., d] → the same shape and dtype."""
         if not self.training or x.device.type != "cpu":
             return super().forward(x)
-        inside = wide(x.dtype)
+        inside = accumulation_dtype(x.dtype)
         weight = self.weight.to(inside)
         bias = None if self.bias is None else self.bias.to(inside)
         normed = F.layer_norm(x.to(inside), self.normalized_shape, weight, bias, self.eps)

@@ -3,10 +3,10 @@
 oneDNN multiplies bfloat16 with kernels that it compiles for one shape. Each takes a millisecond and
 300 kB for good, and between the kernels memory falls into pieces. Packed positions need few of them.
 
-Shapes: N sequences of T positions, n tokens among them, R rows, c values a position.
+Shapes: N sequences of T positions, n tokens among them, R rows, c values per position.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -77,3 +77,24 @@ class _Rows(torch.autograd.Function):
         of_x = gradients[0].index_select(0, ctx.inverse)
         of_x[ctx.used :] = 0
         return of_x, None, None, None
+
+
+class Arranged(NamedTuple):
+    """A batch as the hardware computes it best: its ids, and how they lie in memory."""
+
+    src: Tensor  # int64 [B,S]
+    tgt: Tensor  # int64 [B,T]
+    src_is_padded: bool
+    src_layout: Layout = PADDED
+    tgt_layout: Layout = PADDED
+
+
+def arrange(src: Tensor, tgt: Tensor, src_is_padded: bool, dtype: torch.dtype) -> Arranged:
+    """A batch for a model that computes in `dtype`: on a CPU in bfloat16, both sides are packed and equally wide."""
+    if dtype != torch.bfloat16 or src.device.type != "cpu":
+        return Arranged(src, tgt, src_is_padded)
+    width = max(src.shape[1], tgt.shape[1])  # few shapes, few kernels
+    src_is_padded |= src.shape[1] < width
+    src = F.pad(src, (0, width - src.shape[1]), value=PAD)
+    tgt = F.pad(tgt, (0, width - tgt.shape[1]), value=PAD)
+    return Arranged(src, tgt, src_is_padded, Packed(src), Packed(tgt))

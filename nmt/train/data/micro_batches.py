@@ -1,33 +1,33 @@
 """A batch that is too large for the memory is computed in parts.
 
-Shapes: B pairs, S source and T target positions, n target tokens without padding.
+Shapes: B pairs, S source and T target positions.
 """
 
 from collections.abc import Iterator
 
 from nmt.errors import UserError
+from nmt.machine.oom import Capacity
 from nmt.model.batch import Batch
 
 
-class Splitter:
-    """Splits batches into parts, from when one of them is too large for the memory.
-
-    `capacity` is the most that is computed at a time: B times the longer of S and T, or None while
-    every batch has fitted.
-    """
+class MicroBatcher:
+    """Splits batches into parts, from when one of them is too large for the memory."""
 
     def __init__(self) -> None:
-        self.capacity: int | None = None
+        self._capacity = Capacity()
         self._rows_tried = 0
         self._width_tried = 0
+
+    @property
+    def most_positions(self) -> int | None:
+        """The most that is computed at a time: B times the longer of S and T. None: every batch has fitted."""
+        return self._capacity.positions
 
     def parts(self, batch: Batch) -> Iterator[Batch]:
         """The batch, in as many parts as needed."""
         pairs = len(batch.src)
         width = max(batch.src.shape[1], batch.tgt_out.shape[1])
-        rows = pairs
-        if self.capacity is not None:
-            rows = max(1, min(pairs, self.capacity // width))
+        rows = self._capacity.rows(pairs, width)
         for start in range(0, pairs, rows):
             self._rows_tried = rows
             self._width_tried = width
@@ -38,8 +38,6 @@ class Splitter:
 
         Raises UserError if a single pair has failed.
         """
-        if self._rows_tried == 1:
-            message = f"a single pair of {self._width_tried} tokens is too large for the memory"
-            fix = "lower model.max_length, take a smaller model, or free some memory"
-            raise UserError(f"{message}; {fix}")
-        self.capacity = self._rows_tried // 2 * self._width_tried
+        message = f"a single pair of {self._width_tried} tokens is too large for the memory"
+        fix = "lower model.max_length, take a smaller model, or free some memory"
+        self._capacity.halve(self._rows_tried, self._width_tried, UserError(f"{message}; {fix}"))

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from nmt.config.schema import SearchConfig
+from nmt.search.filters import WriteEachOnce
 from nmt.search.hypotheses import NBest
 from nmt.search.search import SEARCHES
-from nmt.search.stepper import PendingPlaceholders
 from nmt.text.vocab import EOS
 
 WORD, PLACEHOLDER, OTHER = 5, 6, 7
@@ -17,33 +17,31 @@ WORD, PLACEHOLDER, OTHER = 5, 6, 7
 LOGITS = torch.tensor([-9.0, -9.0, -9.0, 1.0, -9.0, 3.0, 0.5, 0.0])
 
 
-class Owing:
-    """The same logits at every step, for rows that have to write PLACEHOLDER."""
+class Constant:
+    """The same logits at every step."""
 
-    def __init__(self, limits: list[int], beams: int, dtype: torch.dtype) -> None:
-        rows = len(limits) * beams
-        self.logits = LOGITS.to(dtype).expand(rows, -1)
-        tokens = torch.tensor([PLACEHOLDER, OTHER])
-        is_pending = torch.tensor([True, False]).expand(rows, -1)
-        limits_of_rows = torch.tensor(limits).repeat_interleave(beams)
-        self.pending = PendingPlaceholders(tokens, is_pending, limits_of_rows)
+    def __init__(self, dtype: torch.dtype) -> None:
+        self.logits = LOGITS.to(dtype)
 
     def step(self, last: Tensor) -> Tensor:
-        logits = self.logits[: len(last)].clone()
-        self.pending.enforce(logits, last)
-        return logits
-
-    def owing(self) -> Tensor:
-        return self.pending.owing()
+        return self.logits.repeat(len(last), 1)
 
     def select(self, rows: Tensor) -> None:
-        self.pending.select(rows)
+        pass
+
+
+def owing(limits: list[int], beams: int) -> WriteEachOnce:
+    """Each row has to write PLACEHOLDER, and not OTHER."""
+    tokens = torch.tensor([PLACEHOLDER, OTHER])
+    is_pending = torch.tensor([True, False]).expand(len(limits) * beams, -1)
+    limits_of_rows = torch.tensor(limits).repeat_interleave(beams)
+    return WriteEachOnce(tokens, is_pending, limits_of_rows)
 
 
 def found(method: str, limits: list[int], dtype: torch.dtype, **options: object) -> list[NBest]:
     config = SearchConfig.model_validate({"method": method, "beam_size": 4, **options})
-    stepper = Owing(limits, 4 if method == "beam" else 1, dtype)
-    return SEARCHES[method](stepper, torch.tensor(limits), config)
+    filters = [owing(limits, 4 if method == "beam" else 1)]
+    return SEARCHES[method](Constant(dtype), torch.tensor(limits), config, filters)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

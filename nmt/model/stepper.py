@@ -6,7 +6,7 @@ from nmt.model.cache import Cache
 from nmt.model.transformer import Transformer
 
 
-class ModelPredictor:
+class ModelStepper:
     """One Transformer over its key/value cache."""
 
     def __init__(self, model: Transformer, cache: Cache) -> None:
