@@ -4,9 +4,7 @@ from typing import NamedTuple
 
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.decoder import Decoder
-
-# Characters, on average. To encode a line of megabytes only to see that it is too long takes gigabytes.
-_LONGEST_TOKEN = 64
+from nmt.text.side import LONGEST_TOKEN
 
 
 class EncodedPair(NamedTuple):
@@ -25,7 +23,7 @@ class Unfit(NamedTuple):
 
 def encode_pair(decoder: Decoder, pair: SentencePair) -> EncodedPair | Unfit:
     """The pair as ids, with placeholders for what stands once on each side, as in translating."""
-    if max(map(len, pair)) > _LONGEST_TOKEN * decoder.longest:
+    if max(map(len, pair)) > LONGEST_TOKEN * decoder.longest:
         return Unfit("too long")
     masked = decoder.masked(pair.src, pair.tgt)
     src = decoder.src.encode(masked.src)

@@ -9,6 +9,9 @@ from nmt.text.scripts import without_chinese
 from nmt.text.tokenizers import Tokenizer
 from nmt.text.vocab import BOS, PAD, UNK, Vocab
 
+# Characters, on average. To encode a line of megabytes only to see that it is too long takes gigabytes.
+LONGEST_TOKEN = 64
+
 
 @dataclass(frozen=True)
 class Side:

@@ -72,7 +72,7 @@ class Validator:
         search = self.config.search.model_copy(update={"method": "greedy", "n_best": 1})
         decoder = Decoder(model, self.src, self.tgt, self.precision, self.warn)
         taught = self.config.prepare.augment
-        translator = Translator(decoder, self.src, self.tgt, search, taught)
+        translator = Translator(decoder, search, taught)
         translations = [translation.text for translation in translator.translate(self.sources)]
         scores = {"loss": self.loss(model)}
         scores.update(values(translations, [self.references], ("bleu", "chrf")))

@@ -63,6 +63,6 @@ def load_translator(
 
 
 def _translator(config: Config, engine: Engine, checkpoints: tuple[Path, ...]) -> Translator:
-    translator = Translator(engine, engine.src, engine.tgt, config.search, config.prepare.augment)
+    translator = Translator(engine, config.search, config.prepare.augment)
     translator.checkpoints = checkpoints
     return translator

@@ -189,7 +189,7 @@ def _bleu_of_weights(config: Config, run: RunDir, weights: checkpoint.Weights) -
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     checkpoint.copy_weights(model, weights)
     decoder = Decoder(model, src, tgt, resolve_precision("auto", ALONE.device))
-    return _score(Translator(decoder, src, tgt, config.search, config.prepare.augment), run)
+    return _score(Translator(decoder, config.search, config.prepare.augment), run)
 
 
 def _bleu_of_models(trained: list[TrainedRun]) -> float:

@@ -56,7 +56,7 @@ def test_the_model_loaded_is_the_best_else_the_last(
     (first, one), (_, two) = (keep(run, corpus, update) for update in (1, 2))
     by_one, by_two = (
         Translator(
-            Decoder(model, src, tgt, "fp32"), src, tgt, config.search, config.prepare.augment
+            Decoder(model, src, tgt, "fp32"), config.search, config.prepare.augment
         ).translate(LINES)
         for model in (one, two)
     )

@@ -106,7 +106,7 @@ def translator(
 ) -> Translator:
     search = SearchConfig.model_validate(config)
     engine = Decoder(model, src, tgt, precision)  # type: ignore[arg-type]
-    return Translator(engine, src, tgt, search, taught)
+    return Translator(engine, search, taught)
 
 
 def echo(of: Side, max_length: int, **config: object) -> Translator:
