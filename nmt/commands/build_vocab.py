@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from nmt.commands.shell import options
-from nmt.commands.shell.stopping import telling_how_to_go_on
 from nmt.commands.shell.streams import say, warn
 from nmt.errors import print_nothing
+from nmt.machine.signals import telling_how_to_go_on
 
 _HOW = "no vocabularies are built yet; give the same command again"
 

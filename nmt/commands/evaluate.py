@@ -13,7 +13,7 @@ from nmt.commands.shell import options
 from nmt.commands.shell.output_file import refuse_history
 from nmt.commands.shell.streams import filled_lines
 from nmt.commands.shell.trained_run import (
-    computing_of,
+    engine_request,
     find_run,
     refuse_history_elsewhere,
     refuse_memory_elsewhere,
@@ -162,7 +162,7 @@ def evaluate(
     results.refuse(files)
     baseline_lines = _lines(baseline)
     settings, run = _settings(files, config, model, asked, history)
-    computing = computing_of(engine, device, precision, ensemble)
+    computing = engine_request(engine, device, precision, ensemble)
     history = _history(history, settings)
     metrics = _metrics(settings, gate, files)
     submitted = submission.of(settings, run, files, computing, quiet, baseline_lines)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.commands.shell import options
-from nmt.commands.shell.stopping import telling_how_to_go_on
 from nmt.commands.shell.streams import say
 from nmt.errors import Say, print_nothing
+from nmt.machine.signals import telling_how_to_go_on
 
 if TYPE_CHECKING:
     from nmt.machine.workers import MapChunks

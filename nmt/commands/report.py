@@ -10,10 +10,10 @@ import typer
 from nmt.commands.evaluation.files import EvaluationFiles
 from nmt.commands.shell import options
 from nmt.commands.shell.output_file import refuse_output
-from nmt.commands.shell.stopping import telling_how_to_go_on
 from nmt.commands.shell.streams import input_lines, is_standard, put, refuse_unreadable, say, warn
 from nmt.commands.shell.trained_run import find_run
 from nmt.errors import ConfigError, Say, counted, print_nothing
+from nmt.machine.signals import telling_how_to_go_on
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config

@@ -25,7 +25,8 @@ from nmt.errors import ConfigError, counted, print_nothing
 
 if TYPE_CHECKING:
     from nmt.corpus.reading.pairs import SentencePair
-    from nmt.scoring.scoring import Scored, Scorer, Unscored
+    from nmt.engines.encoded_pairs import Unfit
+    from nmt.scoring.scoring import Scored, Scorer
 
 Source = Annotated[
     Path | None,
@@ -97,12 +98,12 @@ def score(
     options.check_option("--device", "train.device", device)
     settings, run = find_run(model, config, [])
 
+    from nmt.engines.base import EngineRequest
     from nmt.engines.load import load_decoder
     from nmt.scoring.scoring import Scorer
 
-    decoder, _checkpoint = load_decoder(
-        settings, run, device, precision, warn, print_nothing if quiet else say
-    )
+    asked = EngineRequest("torch", device, precision)
+    decoder, _ = load_decoder(settings, run, asked, warn, print_nothing if quiet else say)
     scorer = Scorer(decoder, batch_tokens)
     render = _Renderer(output_format, per_token)
     pairs = _pairs(src, tgt, input_file, invalid)
@@ -167,28 +168,28 @@ class _Renderer:
     unscored: Counter[str] = field(default_factory=Counter)  # by reason
     first: dict[str, int] = field(default_factory=dict)  # the first line of each reason
 
-    def __call__(self, found: "Scored | Unscored") -> str:
+    def __call__(self, found: "Scored | Unfit") -> str:
         """The line for the next pair."""
-        from nmt.scoring.scoring import Unscored
+        from nmt.engines.encoded_pairs import Unfit
 
         self.lines += 1
-        if isinstance(found, Unscored):
+        if isinstance(found, Unfit):
             self.unscored[found.why] += 1
             self.first.setdefault(found.why, self.lines)
         if self.output_format == "jsonl":
             return self._as_json(found)
-        if isinstance(found, Unscored):
+        if isinstance(found, Unfit):
             return "nan\n"
         number = found.mean if self.per_token else found.log_prob
         return f"{round(number, 4) + 0.0:.4f}\n"  # + 0.0: no -0.0000
 
-    def _as_json(self, found: "Scored | Unscored") -> str:
+    def _as_json(self, found: "Scored | Unfit") -> str:
         import json
 
-        from nmt.scoring.scoring import Unscored
+        from nmt.engines.encoded_pairs import Unfit
 
         record: dict[str, object] = {"line": self.lines}
-        if isinstance(found, Unscored):
+        if isinstance(found, Unfit):
             record |= {"log_prob": None, "why": found.why}
         else:
             record["log_prob"] = found.mean if self.per_token else found.log_prob

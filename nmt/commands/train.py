@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from nmt.commands.shell import options
-from nmt.commands.shell.stopping import telling_how_to_go_on
 from nmt.commands.shell.streams import say, warn
 from nmt.errors import print_nothing
+from nmt.machine.signals import telling_how_to_go_on
 
 # Most updates find all of theirs among so many, and training stays small.
 _KERNELS = 2048

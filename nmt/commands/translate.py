@@ -20,7 +20,7 @@ from nmt.commands.shell.streams import (
     say,
     warn,
 )
-from nmt.commands.shell.trained_run import computing_of, find_run, refuse_memory_elsewhere
+from nmt.commands.shell.trained_run import engine_request, find_run, refuse_memory_elsewhere
 from nmt.commands.translation.files import (
     FilesAsked,
     Job,
@@ -31,8 +31,7 @@ from nmt.commands.translation.files import (
 from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
-    from nmt.config.schema import Config
-    from nmt.run.folder import RunDir
+    from nmt.run.trained import TrainedRun
 
 OutputFormat = Annotated[
     Literal["text", "jsonl", "scores"],
@@ -123,7 +122,7 @@ def translate(
     _refuse_several_as_text(output_format, settings.search.n_best)
     if alignments:
         engine = _engine_that_aligns(engine, output_format, output_dir, ensemble)
-    computing = computing_of(engine, device, precision, ensemble)
+    computing = engine_request(engine, device, precision, ensemble)
     _carry_out(Job(settings, run, computing, output_format, alignments, invalid, quiet), files)
 
 
@@ -142,14 +141,14 @@ def _trained_run(
     overrides: list[str] | None,
     search: Mapping[str, object],
     device: str,
-) -> "tuple[Config, RunDir]":
+) -> "TrainedRun":
     """The run that translates, with the settings of the command line."""
     options.check_option("--device", "train.device", device)
     options.refuse_strange_overrides(overrides or [], ("search",), _FILES)
     asked = options.with_options(overrides, "search", search)
-    settings, run = find_run(model, config, asked)
-    refuse_memory_elsewhere(run, settings.search.memory, config, asked)
-    return settings, run
+    trained = find_run(model, config, asked)
+    refuse_memory_elsewhere(trained.run, trained.config.search.memory, config, asked)
+    return trained
 
 
 def _refuse_several_as_text(output_format: str, n_best: int) -> None:

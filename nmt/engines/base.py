@@ -1,14 +1,28 @@
 """What searches for translations: ids in, hypotheses out. Nothing here needs torch."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from nmt.config.schema import Config, SearchConfig
-from nmt.run.folder import RunDir
+from nmt.config.schema import SearchConfig
+from nmt.run.trained import TrainedRun
 from nmt.search.hypotheses import NBest
 from nmt.text.side import Side
 
-TrainedRun = tuple[Config, RunDir]
+EngineName = Literal["auto", "torch", "ctranslate2"]
+
+
+class EngineRequest(NamedTuple):
+    """What computes, on which device, and how exactly; each may be `auto`.
+
+    `others` are trained runs whose models decide together with that of the run that translates. `helpers`: whether
+    other processes on this machine may help.
+    """
+
+    engine: EngineName = "auto"
+    device: str = "auto"
+    precision: str = "auto"
+    others: tuple[TrainedRun, ...] = ()
+    helpers: bool = True
 
 
 class Engine(Protocol):

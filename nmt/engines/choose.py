@@ -4,10 +4,10 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from nmt.config.schema import Config
-from nmt.engines.base import TrainedRun
+from nmt.engines.base import EngineName, EngineRequest
 from nmt.errors import ConfigError, Say
 from nmt.machine.cpu import has_amx
 from nmt.run.folder import RunDir
@@ -16,7 +16,6 @@ from nmt.run.sides import load_side
 if TYPE_CHECKING:
     from nmt.engines.ctranslate2 import CTranslate2Engine
 
-EngineName = Literal["auto", "torch", "ctranslate2"]
 _NUMBERS: dict[str, Literal["int8", "float32"]] = {
     "auto": "int8",
     "int8": "int8",
@@ -24,21 +23,7 @@ _NUMBERS: dict[str, Literal["int8", "float32"]] = {
 }
 
 
-class Computing(NamedTuple):
-    """What computes, on which device, and how exactly; each may be `auto`.
-
-    `others` are trained runs whose models decide together with that of the run that translates. `helpers`: whether
-    other processes on this machine may help.
-    """
-
-    engine: EngineName
-    device: str
-    precision: str
-    others: tuple[TrainedRun, ...] = ()
-    helpers: bool = True
-
-
-def chosen_engine(config: Config, asked: Computing) -> EngineName:
+def chosen_engine(config: Config, asked: EngineRequest) -> EngineName:
     """The engine that translates: the one that is asked for, or the faster one that can do what is asked.
 
     Raises ConfigError if CTranslate2, or its int8, is asked for what it cannot do.
@@ -47,7 +32,7 @@ def chosen_engine(config: Config, asked: Computing) -> EngineName:
     return _best_engine(config, asked) if asked.engine == "auto" else asked.engine
 
 
-def _needing_torch(config: Config, asked: Computing) -> tuple[str, str] | None:
+def _needing_torch(config: Config, asked: EngineRequest) -> tuple[str, str] | None:
     """What CTranslate2 cannot do of what is asked, if anything, and why not."""
     if asked.others:
         return "--ensemble", "CTranslate2 decodes with one model"
@@ -56,7 +41,7 @@ def _needing_torch(config: Config, asked: Computing) -> tuple[str, str] | None:
     return None
 
 
-def _refuse_ctranslate2(config: Config, asked: Computing) -> None:
+def _refuse_ctranslate2(config: Config, asked: EngineRequest) -> None:
     """Raise ConfigError if CTranslate2, or its int8, is asked for what it cannot do."""
     needing = _needing_torch(config, asked)
     if needing is None:
@@ -71,7 +56,7 @@ def _refuse_ctranslate2(config: Config, asked: Computing) -> None:
         raise ConfigError(f"{message}; leave out --precision int8")
 
 
-def _best_engine(config: Config, asked: Computing) -> EngineName:
+def _best_engine(config: Config, asked: EngineRequest) -> EngineName:
     """The faster engine, as docs/performance.md has measured them, of those that can do what is asked."""
     fits = asked.device in ("auto", "cpu") and asked.precision in ("auto", "int8")
     samples = config.search.effective_method == "sample"
@@ -97,7 +82,7 @@ def _has_a_gpu(device: str) -> bool:
 
 
 def open_ctranslate2(
-    config: Config, run: RunDir, asked: Computing, warn: Say, say: Say
+    config: Config, run: RunDir, asked: EngineRequest, warn: Say, say: Say
 ) -> tuple["CTranslate2Engine", Path]:
     """The engine on CTranslate2 of a run, and the checkpoint that it has; `say` is told what computes.
 

@@ -14,6 +14,11 @@ class EncodedPair(NamedTuple):
     tgt: list[int]
     spans: dict[str, str]  # what each placeholder in it stands for
 
+    @property
+    def width(self) -> int:
+        """Of its longer side, with EOS."""
+        return max(len(self.src), len(self.tgt)) + 1
+
 
 class Unfit(NamedTuple):
     """A pair that a model cannot take."""

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from nmt.config.schema import Config
-from nmt.engines.base import TrainedRun
+from nmt.engines.base import EngineRequest
 from nmt.engines.decoder import Decoder
 from nmt.errors import Say, print_nothing
 from nmt.machine.cpu import keep_kernels
@@ -22,11 +22,9 @@ _KERNELS = 16_384  # the shapes of decoding are many and small
 def load_decoder(
     config: Config,
     run: RunDir,
-    device: str = "auto",
-    precision: str = "auto",
+    asked: EngineRequest,
     warn: Say = print_nothing,
     say: Say = print_nothing,
-    others: Sequence[TrainedRun] = (),
 ) -> tuple[Decoder, tuple[Path, ...]]:
     """The engine on torch of a run, and the checkpoints that it has, the run's first; as `load_translator`."""
     keep_kernels(_KERNELS)
@@ -34,12 +32,12 @@ def load_decoder(
     src = load_side(config, run, "src")
     tgt = load_side(config, run, "tgt")
     check_fits(folder, meta, src, tgt)
-    where = open_device(device)
-    resolved = resolve_precision(precision, where)
+    where = open_device(asked.device)
+    resolved = resolve_precision(asked.precision, where)
     build = partial(built, sides=(src, tgt), device=where, precision=resolved)
     models = [build(config, folder, weights)]
     folders = [folder]
-    for its_config, its_run in others:
+    for its_config, its_run in asked.others:
         its_folder, its_meta, its_weights = load_checkpoint(its_run, warn)
         refuse_other_vocabularies(its_folder, its_meta, folder, src, tgt)
         models.append(build(its_config, its_folder, its_weights))

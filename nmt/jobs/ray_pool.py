@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nmt.config.schema import Config
-from nmt.engines.choose import Computing
+from nmt.engines.base import EngineRequest
 from nmt.errors import ConfigError, ModelError, Say, counted
 from nmt.jobs.ray_session import Cluster, Waiting, last_line, this_node
 from nmt.jobs.shards import Failed, Outcome, Shard, ShardTranslator, attempted
@@ -29,7 +29,7 @@ class Model:
 
     settings: Config
     run: RunDir
-    computing: Computing
+    computing: EngineRequest
     output_format: str
     alignments: bool
     threads: int = 1

@@ -1,13 +1,31 @@
-"""How signals end training: after the current update, or at once."""
+"""The signals that ask a command to stop: Ctrl-C, SIGTERM, and SIGHUP of a terminal that is closed."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from nmt.errors import Interrupted
 
-_CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ASKING_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def handling_stops(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
+    """Call `handle` at each of these signals, except those that are ignored: nohup ignores SIGHUP, and means it."""
+
+    def received(number: int, _frame: FrameType | None) -> None:
+        handle(signal.Signals(number))
+
+    handlers_before = {}
+    for number in _ASKING_TO_STOP:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            handlers_before[number] = signal.signal(number, received)
+    try:
+        yield
+    finally:
+        for number, handler in handlers_before.items():
+            signal.signal(number, handler)
 
 
 class Signals:
@@ -18,19 +36,28 @@ class Signals:
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Note the first SIGINT, SIGTERM or SIGHUP; raise Interrupted at the second."""
-        handlers_before = {}
-        for number in _CAUGHT:
-            if signal.getsignal(number) is signal.SIG_IGN:
-                continue  # nohup ignores SIGHUP, and means it
-            handlers_before[number] = signal.signal(number, self._note)
-        try:
+        """Note the first signal; raise Interrupted at the second."""
+        with handling_stops(self._note):
             yield
-        finally:
-            for number, handler in handlers_before.items():
-                signal.signal(number, handler)
 
-    def _note(self, number: int, _frame: FrameType | None) -> None:
+    def _note(self, number: signal.Signals) -> None:
         if self.received:
             raise Interrupted("stopped at once; the work since the last checkpoint is lost", number)
         self.received = number
+
+
+@contextmanager
+def telling_how_to_go_on(message: Callable[[], str]) -> Iterator[None]:
+    """Turn a signal into an Interrupted with this message, which is made when the signal has come."""
+    received = signal.SIGINT
+
+    def stop(number: signal.Signals) -> None:
+        nonlocal received
+        received = number
+        raise KeyboardInterrupt
+
+    try:
+        with handling_stops(stop):
+            yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"{received.name}: {message()}", received) from None

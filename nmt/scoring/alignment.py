@@ -38,7 +38,7 @@ class Alignment:
         return " ".join(f"{source}-{target}" for source, target in self.pairs)
 
 
-class _Encoded(NamedTuple):
+class _TokenizedPair(NamedTuple):
     """A line and its translation as tokens."""
 
     place: int  # among all lines
@@ -65,14 +65,14 @@ def align(decoder: Decoder, pairs: Sequence[SentencePair]) -> list[Alignment | N
         as_ids = _encoded(decoder, place, pair)
         if as_ids is not None:
             encoded.append(as_ids)
-    for batch in widest_first(encoded, _Encoded.width, _BATCH_TOKENS):
+    for batch in widest_first(encoded, _TokenizedPair.width, _BATCH_TOKENS):
         with within_memory(f"a batch of {len(batch)} lines to align", "leave out --alignments"):
             for each, alignment in zip(batch, _aligned(decoder, batch), strict=True):
                 found[each.place] = alignment
     return found
 
 
-def _encoded(decoder: Decoder, place: int, pair: SentencePair) -> _Encoded | None:
+def _encoded(decoder: Decoder, place: int, pair: SentencePair) -> _TokenizedPair | None:
     """A line and its translation as the model sees them; None if it cannot."""
     line, text = pair
     if not text or not needs_translation(line, decoder.src, decoder.tgt):
@@ -82,12 +82,12 @@ def _encoded(decoder: Decoder, place: int, pair: SentencePair) -> _Encoded | Non
     target = places(decoder.tgt, text, spans)
     if not source or not target or not _visible(source):
         return None
-    encoded = _Encoded(place, source, target)
+    encoded = _TokenizedPair(place, source, target)
     width = encoded.width() + len(decoder.src.prefix)
     return encoded if width <= decoder.longest + 1 else None
 
 
-def _aligned(decoder: Decoder, pairs: Sequence[_Encoded]) -> list[Alignment]:
+def _aligned(decoder: Decoder, pairs: Sequence[_TokenizedPair]) -> list[Alignment]:
     prefix = decoder.src.prefix
     sources = [pair.src_ids(prefix) for pair in pairs]
     targets = [_ids(pair.target) for pair in pairs]
@@ -109,7 +109,7 @@ def likeliest(weights: Tensor) -> Tensor:
     return weights[max(0, len(weights) - 2)].mean(0)
 
 
-def _of_tokens(weights: Tensor, pair: _Encoded) -> Tensor:
+def _of_tokens(weights: Tensor, pair: _TokenizedPair) -> Tensor:
     """Weights of ids → of tokens [T,S]: summed over a source token's ids, averaged over a target token's."""
     of_sources = [part.sum(1) for part in weights.split(_sizes(pair.source), dim=1)]
     by_source = torch.stack(of_sources, dim=1)
@@ -117,7 +117,7 @@ def _of_tokens(weights: Tensor, pair: _Encoded) -> Tensor:
     return torch.stack(of_targets)
 
 
-def _spans(decoder: Decoder, pair: _Encoded) -> dict[int, int]:
+def _spans(decoder: Decoder, pair: _TokenizedPair) -> dict[int, int]:
     """The target tokens that are spans, and the source token of each."""
     source_of: dict[int, int] = {}  # a target placeholder's id → a source token
     sources = {tuple(token.ids): number for number, token in enumerate(pair.source)}
@@ -132,7 +132,7 @@ def _spans(decoder: Decoder, pair: _Encoded) -> dict[int, int]:
     return spans
 
 
-def _linked(pair: _Encoded, weights: Tensor, spans: Mapping[int, int]) -> Alignment:
+def _linked(pair: _TokenizedPair, weights: Tensor, spans: Mapping[int, int]) -> Alignment:
     """Link each target token to the source token with the most weight, and a span to itself; spaces to nothing."""
     source = _visible(pair.source)
     target = _visible(pair.target)

@@ -9,14 +9,13 @@ vocabulary, F tokens that no translation has.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.decoder import Decoder
-from nmt.engines.encoded_pairs import Unfit, encode_pair
+from nmt.engines.encoded_pairs import EncodedPair, Unfit, encode_pair
 from nmt.machine.device import accumulation_dtype
 from nmt.machine.oom import within_memory
 from nmt.model.batch import Batch, collate
@@ -44,22 +43,6 @@ class Scored:
         return self.log_prob / len(self.log_probs)
 
 
-@dataclass(frozen=True)
-class Unscored:
-    """A pair that the model cannot score, and why."""
-
-    why: str
-
-
-class _Encoded(NamedTuple):
-    """A pair as ids, without BOS or EOS."""
-
-    place: int  # among all pairs
-    src: list[int]
-    tgt: list[int]
-    spans: dict[str, str]  # what each placeholder in it stands for
-
-
 class Scorer:
     """Scores pairs with a model."""
 
@@ -68,41 +51,35 @@ class Scorer:
         self._decoder = decoder
         self._batch_tokens = batch_tokens
 
-    def score(self, pairs: Sequence[SentencePair]) -> list[Scored | Unscored]:
+    def score(self, pairs: Sequence[SentencePair]) -> list[Scored | Unfit]:
         """Score each pair, in order; a pair that is empty on a side, or too long for the model, has a reason instead.
 
         Raises UserError if a batch does not fit in memory.
         """
-        found: list[Scored | Unscored] = [Unscored("empty")] * len(pairs)
-        fitting: list[_Encoded] = []
+        found: list[Scored | Unfit] = []
+        fitting: dict[int, EncodedPair] = {}  # by their places
         for place, pair in enumerate(pairs):
-            encoded = self._encoded(place, pair)
-            if isinstance(encoded, Unscored):
-                found[place] = encoded
+            encoded = encode_pair(self._decoder, pair)
+            if isinstance(encoded, EncodedPair):
+                fitting[place] = encoded
+                found.append(Unfit("not scored yet"))
             else:
-                fitting.append(encoded)
-        for batch in widest_first(fitting, _width, self._batch_tokens):
-            with within_memory(f"a batch of {len(batch)} pairs", "lower --batch-tokens"):
-                log_probs = self._log_probs(batch)
-            for pair_, of_pair in zip(batch, log_probs, strict=True):
-                found[pair_.place] = Scored(self._tokens(pair_), of_pair)
+                found.append(encoded)
+        for places in widest_first(fitting, lambda at: fitting[at].width, self._batch_tokens):
+            with within_memory(f"a batch of {len(places)} pairs", "lower --batch-tokens"):
+                log_probs = self._log_probs([fitting[place] for place in places])
+            for place, of_pair in zip(places, log_probs, strict=True):
+                found[place] = Scored(self._tokens(fitting[place]), of_pair)
         return found
 
-    def _encoded(self, place: int, pair: SentencePair) -> _Encoded | Unscored:
-        """A pair as the model sees it."""
-        encoded = encode_pair(self._decoder, pair)
-        if isinstance(encoded, Unfit):
-            return Unscored(encoded.why)
-        return _Encoded(place, *encoded)
-
-    def _tokens(self, pair: _Encoded) -> tuple[str, ...]:
+    def _tokens(self, pair: EncodedPair) -> tuple[str, ...]:
         """The target as tokens, with its spans in their places."""
         tokens = self._decoder.tgt.vocab.tokens
         written = [pair.spans.get(tokens[i], tokens[i]) for i in pair.tgt]
         return (*written, tokens[EOS])
 
     @torch.inference_mode()
-    def _log_probs(self, pairs: list[_Encoded]) -> list[tuple[float, ...]]:
+    def _log_probs(self, pairs: list[EncodedPair]) -> list[tuple[float, ...]]:
         """The log-probability of each token of each pair."""
         model = self._decoder.model.eval()
         sources = [pair.src for pair in pairs]
@@ -132,7 +109,3 @@ class Scorer:
             log_probs = logits.log_softmax(1, dtype=accumulation_dtype(logits.dtype))
             found.append(log_probs.gather(1, labels[part, None]).squeeze(1))
         return torch.cat(found)
-
-
-def _width(pair: _Encoded) -> int:
-    return max(len(pair.src), len(pair.tgt)) + 1

@@ -1,7 +1,7 @@
 """Which sentences are searched together, and how long a translation may be. Nothing here needs torch."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from nmt.config.schema import SearchConfig
@@ -17,33 +17,30 @@ _WORTH_A_THREAD = 500
 
 
 def batches_of(lengths: Sequence[int], batch_tokens: int, threads: int) -> list[list[int]]:
-    """Group indices, longest first: a batch too large for the memory fails at once and not at the end."""
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    """Group indices, longest first, so that each of so many threads has work."""
+    longest_first = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     tokens_per_thread = sum(lengths) // threads
-    capacity = min(batch_tokens, max(tokens_per_thread, _WORTH_A_THREAD))  # source tokens
-    batches = []
-    start = 0
-    while start < len(order):
-        longest = lengths[order[start]]
-        size = max(1, capacity // padded_width(longest))
-        if size > BATCH_MULTIPLE:
-            size -= size % BATCH_MULTIPLE
-        batches.append(order[start : start + size])
-        start += size
-    return batches
+    positions = min(batch_tokens, max(tokens_per_thread, _WORTH_A_THREAD))  # of the source
+
+    def width(i: int) -> int:
+        return padded_width(lengths[i])
+
+    return list(widest_first(longest_first, width, positions, multiple=BATCH_MULTIPLE))
 
 
 def widest_first(
-    items: Sequence[Item], width: Callable[[Item], int], positions: int
+    items: Iterable[Item], width: Callable[[Item], int], positions: int, multiple: int = 1
 ) -> Iterator[list[Item]]:
     """Batches of at most so many positions, with padding to the widest item, or of one item that has more.
 
-    What does not fit in memory fails at once and not at the end.
+    Larger batches have a `multiple` of items. What does not fit in memory fails at once and not at the end.
     """
     order = sorted(items, key=width, reverse=True)
     start = 0
     while start < len(order):
         size = max(1, positions // width(order[start]))
+        if size > multiple:
+            size -= size % multiple
         yield order[start : start + size]
         start += size
 

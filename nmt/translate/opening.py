@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.config.schema import Config
-from nmt.engines.base import Engine, TrainedRun
-from nmt.engines.choose import Computing, chosen_engine, open_ctranslate2
+from nmt.engines.base import Engine, EngineRequest
+from nmt.engines.choose import chosen_engine, open_ctranslate2
 from nmt.errors import ConfigError, EngineError, Say, print_nothing
 from nmt.run.folder import RunDir
+from nmt.run.trained import TrainedRun
 from nmt.translate.translator import Translator
 
 
 def open_translator(
-    config: Config, run: RunDir, asked: Computing, warn: Say, say: Say
+    config: Config, run: RunDir, asked: EngineRequest, warn: Say, say: Say
 ) -> Translator:
     """The translator of a run; `say` is told what computes, and where.
 
@@ -56,7 +57,8 @@ def load_translator(
     from nmt.engines.load import load_decoder
     from nmt.engines.load_memory import load_memory
 
-    decoder, checkpoints = load_decoder(config, run, device, precision, warn, say, others)
+    asked = EngineRequest("torch", device, precision, tuple(others))
+    decoder, checkpoints = load_decoder(config, run, asked, warn, say)
     if config.search.memory is not None:
         decoder.remember(load_memory(Path(config.search.memory), decoder, say))
     return _translator(config, decoder, checkpoints)

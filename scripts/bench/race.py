@@ -14,7 +14,6 @@ from bench.plain import PlainLoop, as_weights
 from nmt.config.schema import Config
 from nmt.corpus.reading.lines import read_lines
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
-from nmt.engines.base import TrainedRun
 from nmt.engines.decoder import Decoder
 from nmt.errors import ConfigError, UserError
 from nmt.evaluate.metrics import values
@@ -24,6 +23,7 @@ from nmt.model.transformer import Transformer
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir
 from nmt.run.sides import load_side
+from nmt.run.trained import TrainedRun
 from nmt.train.data.batching import Position
 from nmt.train.data.loader import Reader
 from nmt.train.distributed import World
@@ -94,7 +94,7 @@ def ensemble_race(config: Config, checkpoints: int, models: int) -> Iterator[Ens
     """
     configs = [_member(config, number) for number in range(1, models + 1)]
     # A folder that is in the way is told of before any training.
-    members = [(own, prepared(own)) for own in configs]
+    members = [TrainedRun(own, prepared(own)) for own in configs]
     minutes = 0.0
     for count, member in enumerate(members, 1):
         own, run = member

@@ -28,7 +28,7 @@ from bench.training import SIZES, TINY
 from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.corpus.reading.lines import read_lines
-from nmt.engines.choose import Computing
+from nmt.engines.base import EngineRequest
 from nmt.engines.decoder import Decoder
 from nmt.errors import ConfigError, print_nothing
 from nmt.files import write_text
@@ -122,7 +122,7 @@ def _of_method(
             name = f"nmt, {translator.engine.name}, {batch_tokens}"
             systems[name] = _ours(translator, sources)
     if has_ct2:
-        weights = _translator(run, Computing("torch", "cpu", "fp32"), method, 1)
+        weights = _translator(run, EngineRequest("torch", "cpu", "fp32"), method, 1)
         systems |= _ct2_systems(method, weights, sources, folder)
     works = {name: system.work for name, system in systems.items()}
     rates = in_turns(works, settings.rounds, settings.device)
@@ -132,17 +132,19 @@ def _of_method(
     return [*_figures(method, rates, tokens, len(lines)), memory]
 
 
-def _computings(settings: Settings, has_ct2: bool) -> list[Computing]:
+def _computings(settings: Settings, has_ct2: bool) -> list[EngineRequest]:
     """Each of our engines, in each precision."""
     device = str(settings.device)
     usual = resolve_precision("auto", settings.device)
-    found = [Computing("torch", device, name) for name in dict.fromkeys((usual, "fp32"))]
+    found = [EngineRequest("torch", device, name) for name in dict.fromkeys((usual, "fp32"))]
     if has_ct2:
-        found += [Computing("ctranslate2", device, name) for name in ("int8", "fp32")]
+        found += [EngineRequest("ctranslate2", device, name) for name in ("int8", "fp32")]
     return found
 
 
-def _translator(run: RunDir, computing: Computing, method: str, batch_tokens: int) -> Translator:
+def _translator(
+    run: RunDir, computing: EngineRequest, method: str, batch_tokens: int
+) -> Translator:
     overrides = [
         f"search.method={method}",
         "search.beam_size=5",
@@ -229,7 +231,7 @@ def _first_sentence(settings: Settings, run: RunDir, line: str) -> list[Figure]:
 
 def _peak(settings: Settings, run: RunDir, method: str, lines: list[str]) -> float:
     """Peak memory in MB of a process that only translates."""
-    computing = Computing("torch", str(settings.device), "auto")
+    computing = EngineRequest("torch", str(settings.device), "auto")
     translator = _translator(run, computing, method, max(_BATCH_TOKENS[method]))
     sources = [translator.src.encode(line) for line in lines]
     translator.engine.decode(sources, translator.search)

@@ -11,9 +11,10 @@ from nmt.cli import app
 from nmt.commands.translation.files import Job, model_of
 from nmt.config.load import load_config
 from nmt.config.schema import Config
-from nmt.engines.choose import Computing
+from nmt.engines.base import EngineRequest
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
+from nmt.run.trained import TrainedRun
 from nmt.translate.formats import written
 from nmt.translate.opening import load_translator
 
@@ -148,8 +149,8 @@ def test_workers_on_ray_find_all_models_from_another_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    others = ((Config(), RunDir.at(Path("b/checkpoints/step-00000001"))),)
-    computing = Computing("torch", "cpu", "auto", others)
+    others = (TrainedRun(Config(), RunDir.at(Path("b/checkpoints/step-00000001"))),)
+    computing = EngineRequest("torch", "cpu", "auto", others)
     job = Job(Config(), RunDir(Path("a")), computing, "text", False, "error", quiet=True)
     [(_, other)] = model_of(job).computing.others
     assert other.path == tmp_path / "b"

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from nmt.cli import app
 from nmt.commands.translation.files import Job, model_of
 from nmt.config.schema import Config, SearchConfig
-from nmt.engines.choose import Computing
+from nmt.engines.base import EngineRequest
 from nmt.machine.device import resolve_precision
 from nmt.run.folder import RunDir
 
@@ -185,7 +185,13 @@ def test_workers_on_ray_find_the_memory_from_another_folder(
     monkeypatch.chdir(tmp_path)
     settings = Config(search=SearchConfig(memory="mine.tsv", beam_size=3))
     job = Job(
-        settings, RunDir(Path("a")), Computing("torch", "cpu", "auto"), "text", False, "error", True
+        settings,
+        RunDir(Path("a")),
+        EngineRequest("torch", "cpu", "auto"),
+        "text",
+        False,
+        "error",
+        True,
     )
     search = model_of(job).settings.search
     assert (search.memory, search.beam_size) == (str(tmp_path / "mine.tsv"), 3)

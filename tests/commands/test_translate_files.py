@@ -16,7 +16,7 @@ from nmt.commands.translation.files import Job, model_of
 from nmt.commands.translation.progress import Progress, estimated_lines
 from nmt.config.load import load_config
 from nmt.config.schema import Config
-from nmt.engines.choose import Computing
+from nmt.engines.base import EngineRequest
 from nmt.errors import DataError
 from nmt.jobs.output import File
 from nmt.run.folder import RunDir
@@ -210,7 +210,9 @@ def test_workers_get_whole_paths(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = RunDir.at(Path(named))
-    job = Job(Config(), run, Computing("torch", "cpu", "auto"), "text", False, "error", quiet=True)
+    job = Job(
+        Config(), run, EngineRequest("torch", "cpu", "auto"), "text", False, "error", quiet=True
+    )
     model = model_of(job)
     assert model.run.path == tmp_path / "run"
     assert model.run.checkpoint == (tmp_path / named if run.checkpoint else None)

@@ -26,7 +26,7 @@ from nmt.config.load import load_config
 from nmt.config.schema import SearchConfig
 from nmt.engines import choose as engines
 from nmt.engines import ct2_cache as conversions
-from nmt.engines.choose import Computing
+from nmt.engines.base import EngineRequest
 from nmt.engines.ct2_cache import converted
 from nmt.engines.ctranslate2 import CTranslate2Engine
 from nmt.engines.decoder import Decoder
@@ -238,7 +238,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_last_whole_one(
     assert best is not None
     (best / "meta.json").write_text("{}")
     warnings: list[str] = []
-    asked = Computing("ctranslate2", "auto", "auto")
+    asked = EngineRequest("ctranslate2", "auto", "auto")
     translator = open_translator(
         load_config(run.config), run, asked, warnings.append, lambda _: None
     )
@@ -274,8 +274,8 @@ def test_auto_takes_what_can_do_it_and_is_fast_here(
     monkeypatch.setattr(engines, "has_amx", lambda: amx)
     monkeypatch.setattr(engines, "_has_a_gpu", lambda device: gpu and device != "cpu")
     config = load_config(None, overrides)
-    assert engines._best_engine(config, Computing("auto", *asked)) == expected
-    ensemble = Computing("auto", *asked, others=((config, RunDir(Path("other"))),))
+    assert engines._best_engine(config, EngineRequest("auto", *asked)) == expected
+    ensemble = EngineRequest("auto", *asked, others=((config, RunDir(Path("other"))),))
     assert engines._best_engine(config, ensemble) == "torch"
 
 
@@ -285,10 +285,10 @@ def test_without_the_library_torch_is_taken_and_asking_for_it_is_one_line(
     config = load_config(trained.config)
     monkeypatch.setattr(engines, "find_spec", lambda _name: None)
     monkeypatch.setattr(engines, "has_amx", lambda: False)
-    assert engines._best_engine(config, Computing("auto", "cpu", "auto")) == "torch"
+    assert engines._best_engine(config, EngineRequest("auto", "cpu", "auto")) == "torch"
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(ConfigError, match=r"CTranslate2 is not installed; run pip install"):
-        open_translator(config, trained, Computing("ctranslate2", "cpu", "auto"), print, print)
+        open_translator(config, trained, EngineRequest("ctranslate2", "cpu", "auto"), print, print)
 
 
 def test_where_no_conversion_can_be_kept_torch_translates_unless_ctranslate2_is_asked_for(
@@ -298,7 +298,7 @@ def test_where_no_conversion_can_be_kept_torch_translates_unless_ctranslate2_is_
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setattr(engines, "has_amx", lambda: False)
     told: list[str] = []
-    auto = Computing("auto", "cpu", "auto")
+    auto = EngineRequest("auto", "cpu", "auto")
     assert open_translator(config, trained, auto, told.append, print).engine.name.startswith(
         "torch"
     )
@@ -306,19 +306,19 @@ def test_where_no_conversion_can_be_kept_torch_translates_unless_ctranslate2_is_
     assert warning.startswith("/dev/null/nmt/ctranslate2: the model cannot be converted")
     assert warning.endswith("; torch translates now")
     with pytest.raises(ConfigError, match=r"name a folder for it as \$XDG_CACHE_HOME"):
-        open_translator(config, trained, Computing("ctranslate2", "cpu", "auto"), print, print)
+        open_translator(config, trained, EngineRequest("ctranslate2", "cpu", "auto"), print, print)
 
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (Computing("ctranslate2", "cuda", "auto"), "--device cuda needs --engine torch"),
-        (Computing("ctranslate2", "cpu", "bf16"), "--precision bf16 needs --engine torch"),
-        (Computing("torch", "cpu", "int8"), "--precision int8 needs --engine ctranslate2"),
+        (EngineRequest("ctranslate2", "cuda", "auto"), "--device cuda needs --engine torch"),
+        (EngineRequest("ctranslate2", "cpu", "bf16"), "--precision bf16 needs --engine torch"),
+        (EngineRequest("torch", "cpu", "int8"), "--precision int8 needs --engine ctranslate2"),
     ],
 )
 def test_what_an_engine_cannot_do_is_refused(
-    trained: RunDir, asked: Computing, message: str
+    trained: RunDir, asked: EngineRequest, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         open_translator(load_config(trained.config), trained, asked, print, print)

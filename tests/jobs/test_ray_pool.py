@@ -10,7 +10,7 @@ import pytest
 from made_up_ray import Died, MadeUpCluster
 
 from nmt.config.schema import Config
-from nmt.engines.choose import Computing
+from nmt.engines.base import EngineRequest
 from nmt.errors import ConfigError, ModelError, UserError
 from nmt.jobs import ray_pool, ray_session
 from nmt.jobs.ray_pool import Model, RayPool, Ready
@@ -21,7 +21,7 @@ pytest.importorskip("ray")  # its strategies of scheduling are named
 
 READY = Ready("node 0", "weights", ("nmt: model X, bf16 on cpu",), ())
 MODEL = Model(
-    Config(), RunDir(Path("run")), Computing("torch", "cpu", "auto"), "text", alignments=False
+    Config(), RunDir(Path("run")), EngineRequest("torch", "cpu", "auto"), "text", alignments=False
 )
 
 
@@ -130,6 +130,6 @@ def test_a_cluster_without_room_is_told_of(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_ray_chooses_the_gpu() -> None:
-    model = replace(MODEL, computing=Computing("torch", "cuda:1", "auto"))
+    model = replace(MODEL, computing=EngineRequest("torch", "cuda:1", "auto"))
     with pytest.raises(ConfigError, match="--device cuda:1: Ray chooses the GPU"):
         RayPool(MadeUpCluster(nodes=1), model, None, print)

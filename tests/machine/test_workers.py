@@ -164,7 +164,7 @@ SLOW = """
 import sys
 import time
 
-from nmt.commands.shell.stopping import telling_how_to_go_on
+from nmt.machine.signals import telling_how_to_go_on
 from nmt.machine.workers import map_chunks
 from nmt.errors import Interrupted
 

@@ -8,9 +8,10 @@ from torch.nn import functional as F
 from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.decoder import Decoder
+from nmt.engines.encoded_pairs import Unfit
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.scoring.scoring import Scored, Scorer, Unscored
+from nmt.scoring.scoring import Scored, Scorer
 from nmt.text.side import Side
 from nmt.text.vocab import BOS, EOS
 from nmt.train.start.initialise import initialise
@@ -94,7 +95,7 @@ def test_what_does_not_fit_has_a_reason_and_the_others_their_places(
 ) -> None:
     decoder = Decoder(random_model(max_length=24), ENGLISH, CHINESE, "fp32")
     first, found, last = Scorer(decoder, 100).score([PAIRS[0], pair, PAIRS[1]])
-    assert found == Unscored(why)
+    assert found == Unfit(why)
     assert [first, last] == scored(decoder, PAIRS[:2])
 
 

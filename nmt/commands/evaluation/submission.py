@@ -20,7 +20,7 @@ from nmt.run.folder import RunDir
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.engines.choose import Computing
+    from nmt.engines.base import EngineRequest
     from nmt.evaluate.evaluation import Asked, Evaluation
     from nmt.evaluate.systems import SystemsEvaluation
 
@@ -81,7 +81,7 @@ def of(
     settings: "Config",
     run: RunDir | None,
     files: EvaluationFiles,
-    computing: "Computing",
+    computing: "EngineRequest",
     quiet: bool,
     baseline: list[str] | None,
 ) -> Submission:
@@ -132,7 +132,7 @@ def from_model(
     settings: "Config",
     run: RunDir,
     files: EvaluationFiles,
-    computing: "Computing",
+    computing: "EngineRequest",
     quiet: bool,
     baseline: list[str] | None,
 ) -> Submission:

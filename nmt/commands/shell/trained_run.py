@@ -15,7 +15,8 @@ from nmt.run.ownership import read_latest, write_latest
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config, SearchConfig
-    from nmt.engines.choose import Computing, EngineName
+    from nmt.engines.base import EngineName, EngineRequest
+    from nmt.run.trained import TrainedRun
 
 # The settings that only one method of search looks at.
 _ONLY_FOR = {
@@ -40,9 +41,7 @@ def remember(run: RunDir) -> None:
         warn(f"{LATEST}: {error.strerror}; name this run with --model {run.path}")
 
 
-def find_run(
-    model: Path | None, config: Path | None, overrides: list[str]
-) -> "tuple[Config, RunDir]":
+def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> "TrainedRun":
     """The trained run that is meant: `model`, else the config's, else $NMT_MODEL, else the last one trained here.
 
     If none is named and none was trained here, it is the one that comes with nmt.
@@ -52,6 +51,7 @@ def find_run(
     ModelError if there is no such run or checkpoint, ConfigError for an override of anything else.
     """
     from nmt.config.load import load_config
+    from nmt.run.trained import TrainedRun
 
     _refuse_idle_run_dir(overrides, config)
     asked = None if config is None else load_config(config, overrides)
@@ -63,18 +63,21 @@ def find_run(
         update = {"search": asked.search, "evaluate": asked.evaluate}
         settings = settings.model_copy(update=update)
     _refuse_idle_overrides(overrides, settings.search)
-    return settings, run
+    return TrainedRun(settings, run)
 
 
-def computing_of(
+def engine_request(
     engine: "EngineName", device: str, precision: str, ensemble: list[Path] | None
-) -> "Computing":
+) -> "EngineRequest":
     """What computes, with the trained runs that --ensemble names; raises as `find_run`."""
-    from nmt.engines.choose import Computing
+    from nmt.engines.base import EngineRequest
+    from nmt.run.trained import TrainedRun
 
     runs = [RunDir.at(model) for model in ensemble or []]
-    others = [(_settings_of(run, [], "name another with --ensemble"), run) for run in runs]
-    return Computing(engine, device, precision, tuple(others))
+    others = []
+    for run in runs:
+        others.append(TrainedRun(_settings_of(run, [], "name another with --ensemble"), run))
+    return EngineRequest(engine, device, precision, tuple(others))
 
 
 def _settings_of(run: RunDir, overrides: list[str], fix: str) -> "Config":

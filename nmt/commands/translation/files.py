@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.commands.shell.output_file import refuse_output
-from nmt.commands.shell.stopping import telling_how_to_go_on
 from nmt.commands.shell.streams import (
     input_lines,
     is_on_disk,
@@ -19,10 +18,11 @@ from nmt.commands.shell.streams import (
 )
 from nmt.commands.translation.progress import BarAlone, Progress
 from nmt.errors import ConfigError, DataError, Say, print_nothing
+from nmt.machine.signals import telling_how_to_go_on
 
 if TYPE_CHECKING:
     from nmt.config.schema import Config
-    from nmt.engines.choose import Computing
+    from nmt.engines.base import EngineRequest
     from nmt.jobs.job import Pool, Read
     from nmt.jobs.output import File, Output
     from nmt.jobs.ray_pool import Model
@@ -36,7 +36,7 @@ class Job:
 
     settings: "Config"
     run: "RunDir"
-    computing: "Computing"
+    computing: "EngineRequest"
     output_format: str
     alignments: bool
     invalid: str
@@ -217,7 +217,7 @@ def model_of(job: Job) -> "Model":
     """The model as it travels to workers, which have another working folder and translate each by itself."""
     from nmt.jobs.ray_pool import Model
 
-    others = tuple((config, run.absolute()) for config, run in job.computing.others)
+    others = tuple(each._replace(run=each.run.absolute()) for each in job.computing.others)
     settings = job.settings
     if settings.search.memory is not None:
         update = {"memory": str(Path(settings.search.memory).absolute())}

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from nmt import __version__
 from nmt.cli import app
 from nmt.commands.shell.trained_run import find_run
-from nmt.engines.choose import Computing
+from nmt.engines.base import EngineRequest
 from nmt.errors import ConfigError, ModelError, UserError, print_nothing
 from nmt.exchange.importers.importing import import_run, read_model
 from nmt.exchange.importers.licence import stated_licence
@@ -173,7 +173,7 @@ def test_ctranslate2_writes_what_torch_writes(
     config, found = find_run(run.path, None, ["search.max_length=20", "search.beam_size=1"])
     texts = {}
     for engine, precision in (("torch", "fp32"), ("ctranslate2", "fp32")):
-        asked = Computing(engine, "cpu", precision)
+        asked = EngineRequest(engine, "cpu", precision)
         translator = open_translator(config, found, asked, print_nothing, print_nothing)
         texts[engine] = [each.text for each in translator.translate(marians.ENGLISH)]
     assert texts["torch"] == texts["ctranslate2"]
