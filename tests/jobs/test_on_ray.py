@@ -92,7 +92,6 @@ def test_a_node_that_is_killed_costs_nothing_but_time(
     assert stdout == b""
     assert (out / "a.en").read_bytes() == one.stdout
     said = stderr.decode().splitlines()
-    assert any(line.startswith("nmt: 1 worker lost") for line in said)
     assert all(line.startswith("nmt: ") for line in said)  # nothing of Ray's
 
 
