@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from nmt.commands.evaluation import submission
 from nmt.commands.evaluation.files import EvaluationFiles
 from nmt.commands.evaluation.results import Gate, Results
@@ -25,96 +23,65 @@ if TYPE_CHECKING:
     from nmt.run.folder import RunDir
 
 Source = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        parser=options.path_of,
-        help="Source text; default: the run's test split.",
-    ),
+    Path | None, options.path_option("FILE", "Source text; default: the run's test split.")
 ]
 Reference = Annotated[
     list[Path] | None,
-    typer.Option(
-        metavar="FILE",
-        parser=options.path_of,
-        help="Reference translations, line for line; repeatable.",
-    ),
+    options.path_option("FILE", "Reference translations, line for line; repeatable."),
 ]
 Hypothesis = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="[NAME=]FILE",
-        help="Translations to score instead of a model's; - is stdin; repeatable: 2 to 10 systems are compared.",
+    options.option(
+        "[NAME=]FILE",
+        "Translations to score instead of a model's; - is stdin; repeatable: 2 to 10 systems are compared.",
     ),
 ]
 Baseline = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        parser=options.path_of,
-        help="Another system's translations, to compare with.",
-    ),
+    Path | None, options.path_option("FILE", "Another system's translations, to compare with.")
 ]
 Significance = Annotated[
     Literal["bootstrap", "randomisation"] | None,
-    typer.Option(
-        metavar="[bootstrap|randomisation]",
-        help="How differences are tested; default: paired bootstrap.",
+    options.option(
+        "[bootstrap|randomisation]", "How differences are tested; default: paired bootstrap."
     ),
 ]
 By = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        parser=options.path_of,
-        help="A label for each line, such as its domain; each label gets its scores.",
+    options.path_option(
+        "FILE", "A label for each line, such as its domain; each label gets its scores."
     ),
 ]
 Sentences = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE.tsv",
-        parser=options.path_of,
-        help="Write the scores of each sentence here.",
-    ),
+    Path | None, options.path_option("FILE.tsv", "Write the scores of each sentence here.")
 ]
 Output = Annotated[
     Path | None,
-    typer.Option(
+    options.path_option(
+        "FILE",
+        "Write the translations here; the file appears whole or not at all.",
         "--output",
         "-o",
-        metavar="FILE",
-        parser=options.path_of,
-        help="Write the translations here; the file appears whole or not at all.",
     ),
 ]
 Overwrite = Annotated[
-    bool,
-    typer.Option("--overwrite", help="Replace the --output and --sentences files if they exist."),
+    bool, options.flag("Replace the --output and --sentences files if they exist.", "--overwrite")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, options.flag("Print JSON.", "--json")]
 FailUnder = Annotated[
-    list[str] | None,
-    typer.Option(metavar="METRIC=X", help="Exit 4 if the score is below X; repeatable."),
+    list[str] | None, options.option("METRIC=X", "Exit 4 if the score is below X; repeatable.")
 ]
 FailBelowBaseline = Annotated[
-    bool,
-    typer.Option("--fail-below-baseline", help="Exit 4 if significantly worse than --baseline."),
+    bool, options.flag("Exit 4 if significantly worse than --baseline.", "--fail-below-baseline")
 ]
 History = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        parser=options.path_of,
-        help="Append the result here, as a line of JSON.",
-    ),
+    Path | None, options.path_option("FILE", "Append the result here, as a line of JSON.")
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
+    options.flag(
+        "Print nothing but warnings, errors and what --json asks for: for gates and the history.",
         "--quiet",
         "-q",
-        help="Print nothing but warnings, errors and what --json asks for: for gates and the history.",
     ),
 ]
 

@@ -30,16 +30,13 @@ Folder = Annotated[
 ]
 Quantize = Annotated[
     Quantization | None,
-    typer.Option(
-        metavar="TYPE",
-        help=f"ct2 and argos: {', '.join(QUANTIZATIONS[:-1])} or {QUANTIZATIONS[-1]}; "
+    options.option(
+        "TYPE",
+        f"ct2 and argos: {', '.join(QUANTIZATIONS[:-1])} or {QUANTIZATIONS[-1]}; "
         "default: float32, for argos int8. nmt: bfloat16 (default), float16 or float32.",
     ),
 ]
-Overwrite = Annotated[
-    bool,
-    typer.Option("--overwrite", help="Replace DIR if nmt exported it."),
-]
+Overwrite = Annotated[bool, options.flag("Replace DIR if nmt exported it.", "--overwrite")]
 
 
 def export(

@@ -28,14 +28,10 @@ Target = Annotated[
 ]
 Prefix = Annotated[
     str | None,
-    typer.Option(
-        metavar="TOKEN",
-        help="Put before each source, such as '>>cmn_Hant<<'; '' for none.",
-    ),
+    options.option("TOKEN", "Put before each source, such as '>>cmn_Hant<<'; '' for none."),
 ]
 Revision = Annotated[
-    str | None,
-    typer.Option(metavar="REV", help="Branch, tag or commit on the hub; default: main."),
+    str | None, options.option("REV", "Branch, tag or commit on the hub; default: main.")
 ]
 
 

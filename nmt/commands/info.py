@@ -22,8 +22,8 @@ Run = Annotated[
         hidden=True,  # Command shows it, without its type
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Card = Annotated[bool, typer.Option("--card", help="Print a model card in Markdown.")]
+AsJson = Annotated[bool, options.flag("Print JSON.", "--json")]
+Card = Annotated[bool, options.flag("Print a model card in Markdown.", "--card")]
 
 
 def info(

@@ -27,38 +27,27 @@ _MOST_RUNS = 10
 
 Models = Annotated[
     list[Path] | None,
-    typer.Option(
+    options.path_option(
+        "DIR",
+        "Run folder; repeatable. Without --hyp, the default is as for nmt translate.",
         "--model",
         "-m",
-        metavar="DIR",
-        parser=options.path_of,
-        help="Run folder; repeatable. Without --hyp, the default is as for nmt translate.",
     ),
 ]
-Source = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", parser=options.path_of, help="Source text of the systems."),
-]
+Source = Annotated[Path | None, options.path_option("FILE", "Source text of the systems.")]
 References = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--ref",
-        metavar="FILE",
-        parser=options.path_of,
-        help="Reference translations, line for line; repeatable.",
-    ),
+    options.path_option("FILE", "Reference translations, line for line; repeatable.", "--ref"),
 ]
 Hypotheses = Annotated[
     list[str] | None,
-    typer.Option("--hyp", metavar="[NAME=]FILE", help="A system's translations; up to ten times."),
+    options.option("[NAME=]FILE", "A system's translations; up to ten times.", "--hyp"),
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
-        "--metric", metavar="METRIC", help="A metric; repeatable. Default: bleu, bleu_width, chrf."
-    ),
+    options.option("METRIC", "A metric; repeatable. Default: bleu, bleu_width, chrf.", "--metric"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print all figures of the page as JSON.")]
+AsJson = Annotated[bool, options.flag("Print all figures of the page as JSON.", "--json")]
 Attention = Annotated[
     int | None,
     typer.Option(

@@ -28,38 +28,28 @@ if TYPE_CHECKING:
     from nmt.engines.encoded_pairs import Unfit
     from nmt.scoring.scoring import Scored, Scorer
 
-Source = Annotated[
-    Path | None,
-    typer.Option("--src", metavar="FILE", parser=options.path_of, help="Sources; - is stdin."),
-]
+Source = Annotated[Path | None, options.path_option("FILE", "Sources; - is stdin.", "--src")]
 Target = Annotated[
-    Path | None,
-    typer.Option(
-        "--tgt", metavar="FILE", parser=options.path_of, help="Their translations; - is stdin."
-    ),
+    Path | None, options.path_option("FILE", "Their translations; - is stdin.", "--tgt")
 ]
 Input = Annotated[
     Path | None,
-    typer.Option(
-        "--input",
-        "-i",
-        metavar="FILE",
-        parser=options.path_of,
-        help="Instead: source, tab, translation on each line; default: stdin.",
+    options.path_option(
+        "FILE", "Instead: source, tab, translation on each line; default: stdin.", "--input", "-i"
     ),
 ]
 OutputFormat = Annotated[
     Literal["text", "jsonl"],
-    typer.Option(
+    options.option(
+        "[text|jsonl]",
+        "One number per line, or a JSON object with the number of each token.",
         "--format",
-        metavar="[text|jsonl]",
-        help="One number per line, or a JSON object with the number of each token.",
     ),
 ]
 PerToken = Annotated[
     bool,
-    typer.Option(
-        "--per-token", help="Divide each number by its tokens, the end of the sentence among them."
+    options.flag(
+        "Divide each number by its tokens, the end of the sentence among them.", "--per-token"
     ),
 ]
 BatchTokens = Annotated[
@@ -67,7 +57,7 @@ BatchTokens = Annotated[
 ]
 Precision = Annotated[
     Literal["auto", "fp32", "bf16", "fp16"],
-    typer.Option(metavar="[auto|fp32|bf16|fp16]", help="How exactly to compute."),
+    options.option("[auto|fp32|bf16|fp16]", "How exactly to compute."),
 ]
 # What is said of pairs without a score.
 _REASONS = {

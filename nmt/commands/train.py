@@ -4,8 +4,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from nmt.commands.shell import options
 from nmt.commands.shell.streams import say, warn
 from nmt.errors import print_nothing
@@ -17,14 +15,12 @@ _HOW = "nothing is trained yet; the same command goes on after the stages that a
 
 Device = Annotated[
     str | None,
-    typer.Option(
-        metavar="DEVICE", help="auto, cpu, mps, cuda or cuda:N; the same as train.device=…"
-    ),
+    options.option("DEVICE", "auto, cpu, mps, cuda or cuda:N; the same as train.device=…"),
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
-        "--quiet", "-q", help="Print nothing but warnings and errors; train.log has everything."
+    options.flag(
+        "Print nothing but warnings and errors; train.log has everything.", "--quiet", "-q"
     ),
 ]
 

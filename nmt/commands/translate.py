@@ -35,36 +35,25 @@ if TYPE_CHECKING:
 
 OutputFormat = Annotated[
     Literal["text", "jsonl", "scores"],
-    typer.Option("--format", metavar="[text|jsonl|scores]", help="What to write for each line."),
+    options.option("[text|jsonl|scores]", "What to write for each line.", "--format"),
 ]
 Alignments = Annotated[
     bool,
-    typer.Option(
-        "--alignments", help="With --format jsonl: which words stand for which, by attention."
-    ),
+    options.flag("With --format jsonl: which words stand for which, by attention.", "--alignments"),
 ]
 NBest = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Translations of each line, with --format jsonl or scores."),
+    str | None, options.option("N", "Translations of each line, with --format jsonl or scores.")
 ]
 LengthPenalty = Annotated[
-    str | None,
-    typer.Option(metavar="X", help="0: none; higher values favour longer translations."),
+    str | None, options.option("X", "0: none; higher values favour longer translations.")
 ]
-MaxLength = Annotated[str | None, typer.Option(metavar="N", help="Longest translation, in tokens.")]
-BatchTokens = Annotated[
-    str | None, typer.Option(metavar="N", help="Padded source tokens translated at once.")
-]
-Resume = Annotated[
-    bool,
-    typer.Option("--resume", help="Go on where an interrupted --output stopped."),
-]
+MaxLength = Annotated[str | None, options.option("N", "Longest translation, in tokens.")]
+BatchTokens = Annotated[str | None, options.option("N", "Padded source tokens translated at once.")]
+Resume = Annotated[bool, options.flag("Go on where an interrupted --output stopped.", "--resume")]
 OutputDir = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        parser=options.path_of,
-        help="Translate the files that --input 'PATTERN' names, each to a file of its name here.",
+    options.path_option(
+        "DIR", "Translate the files that --input 'PATTERN' names, each to a file of its name here."
     ),
 ]
 Workers = Annotated[

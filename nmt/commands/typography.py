@@ -10,14 +10,11 @@ from nmt.commands.shell.streams import lines_as_written, put, refuse_unreadable
 _FOUND_SOMETHING = 4  # exit code
 
 Check = Annotated[
-    bool,
-    typer.Option("--check", help="Print line:column: what to fix, and exit 4 if there is any."),
+    bool, options.flag("Print line:column: what to fix, and exit 4 if there is any.", "--check")
 ]
 Spacing = Annotated[
     Literal["keep", "none", "space"],
-    typer.Option(
-        metavar="[keep|none|space]", help="Spaces between Han and Latin letters or digits."
-    ),
+    options.option("[keep|none|space]", "Spaces between Han and Latin letters or digits."),
 ]
 
 

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from nmt.machine.device import copied_to
 from nmt.search.batches import BATCH_MULTIPLE
+from nmt.search.hypotheses import NBest
 
 
 class ActiveSentences:
@@ -18,7 +19,8 @@ class ActiveSentences:
     def __init__(self, limits: Tensor) -> None:
         self.limits = limits  # [B]
         self.sentences = torch.arange(len(limits), device=limits.device)  # [B]: places in the input
-        self._inputs = list(range(len(limits)))  # the same
+        self.found: list[NBest] = [[] for _ in range(len(limits))]  # of all sentences of the input
+        self._inputs = list(range(len(limits)))  # the same as `sentences`
         self._is_open = [True] * len(limits)
 
     def __len__(self) -> int:
@@ -36,9 +38,19 @@ class ActiveSentences:
                 newly_closed.append(place)
         return newly_closed
 
-    def inputs(self, places: list[int]) -> list[int]:
-        """Where the sentences at these places of the batch stood in the input."""
-        return [self._inputs[place] for place in places]
+    def put(self, places: list[int], n_bests: list[NBest]) -> None:
+        """Keep what was found for the sentences at these places of the batch."""
+        for place, n_best in zip(places, n_bests, strict=True):
+            self.found[self._inputs[place]] = n_best
+
+    def any_open(self) -> bool:
+        """Whether any sentence is still searched."""
+        return any(self._is_open)
+
+    def drop_closed(self) -> Tensor | None:
+        """Drop closed sentences where that is worth it; gives the places in the batch that stay, None if all do."""
+        kept = self.worth_keeping()
+        return self.select(kept) if len(kept) < len(self) else None
 
     def worth_keeping(self) -> list[int]:
         """Places in the batch to continue with, in order: the open sentences, and some closed ones.

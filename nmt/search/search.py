@@ -117,7 +117,6 @@ def _follow_one_path(
     filters: Sequence[TokenFilter],
 ) -> list[NBest]:
     """Lengthen one path for each sentence by the chosen tokens, until all have reached EOS."""
-    found: list[NBest] = [[] for _ in range(len(limits))]
     batch = ActiveSentences(limits)
     start = torch.zeros(len(limits), device=limits.device)
     paths = _Paths(_empty_paths(limits, len(limits)), start)
@@ -130,19 +129,15 @@ def _follow_one_path(
 
         done = batch.close(paths.tokens[:, length] == EOS)
         if done:
-            hypotheses = paths.hypotheses(done, length, config.length_penalty)
-            for i, n_best in zip(batch.inputs(done), hypotheses, strict=True):
-                found[i] = n_best
-
-        kept = batch.worth_keeping()
-        if not kept:
+            batch.put(done, paths.hypotheses(done, length, config.length_penalty))
+        if not batch.any_open():
             break
-        if len(kept) < len(batch):
-            places = batch.select(kept)
+        places = batch.drop_closed()
+        if places is not None:
             stepper.select(places)
             allowed.select(places)
             paths.select(places)
-    return found
+    return batch.found
 
 
 # --- beam search ---
@@ -208,7 +203,6 @@ def beam(
     stepper: Stepper, limits: Tensor, config: SearchConfig, filters: Sequence[TokenFilter] = ()
 ) -> list[NBest]:
     """Keep the K most likely open hypotheses of each sentence, until its n best are `_settled`."""
-    found: list[NBest] = [[] for _ in range(len(limits))]
     batch = ActiveSentences(limits)
     beams, finished = _start(limits, config.beam_size)
     allowed = _all_filters(filters, config)
@@ -217,21 +211,17 @@ def beam(
 
         done = batch.close(_settled(beams, finished, length, batch.limits, config))
         if done:
-            n_bests = finished.n_best(done, config.n_best, config.length_penalty)
-            for i, n_best in zip(batch.inputs(done), n_bests, strict=True):
-                found[i] = n_best
-
-        kept = batch.worth_keeping()
-        if not kept:
+            batch.put(done, finished.n_best(done, config.n_best, config.length_penalty))
+        if not batch.any_open():
             break
-        if len(kept) < len(batch):
-            places = batch.select(kept)
+        places = batch.drop_closed()
+        if places is not None:
             beams.select(places)
             finished.select(places)
             rows = rows[places]
         stepper.select(rows.flatten())
         allowed.select(rows.flatten())
-    return found
+    return batch.found
 
 
 def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from os.path import expanduser
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -21,15 +21,23 @@ def path_of(text: str) -> Path:
     return Path(expanduser(text))  # noqa: PTH111 - Path's raises for ~nobody
 
 
+def option(metavar: str, meaning: str, *names: str, envvar: str | None = None) -> Any:
+    """An option with a value; `names` are those on the command line, if they are not the parameter's."""
+    return typer.Option(*names, metavar=metavar, help=meaning, envvar=envvar)
+
+
+def path_option(metavar: str, meaning: str, *names: str) -> Any:
+    """An option whose value is a path."""
+    return typer.Option(*names, metavar=metavar, parser=path_of, help=meaning)
+
+
+def flag(meaning: str, *names: str) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=meaning)
+
+
 ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        "-c",
-        metavar="FILE",
-        parser=path_of,
-        help="Settings; see configs/reference.yaml.",
-    ),
+    Path | None, path_option("FILE", "Settings; see configs/reference.yaml.", "--config", "-c")
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -48,137 +56,98 @@ SearchOverrides = Annotated[
     ),
 ]
 InputFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--input",
-        "-i",
-        metavar="FILE",
-        parser=path_of,
-        help="Text, plain or .gz; default: stdin.",
-    ),
+    Path | None, path_option("FILE", "Text, plain or .gz; default: stdin.", "--input", "-i")
 ]
 MaxBytes = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Unzipped bytes of each .gz file; a larger one is refused."),
+    str | None, option("N", "Unzipped bytes of each .gz file; a larger one is refused.")
 ]
 OverwriteRun = Annotated[
-    bool,
-    typer.Option("--overwrite", help="Delete the checkpoints in the run folder and start anew."),
+    bool, flag("Delete the checkpoints in the run folder and start anew.", "--overwrite")
 ]
 Model = Annotated[
     Path | None,
-    typer.Option(
+    path_option(
+        "DIR",
+        "Run folder, or one of its checkpoints; default: the run of --config, $NMT_MODEL, "
+        "the last trained run, or pretrained, which comes with nmt.",
         "--model",
         "-m",
-        metavar="DIR",
-        parser=path_of,
-        help="Run folder, or one of its checkpoints; default: the run of --config, $NMT_MODEL, "
-        "the last trained run, or pretrained, which comes with nmt.",
     ),
 ]
 Ensemble = Annotated[
     list[Path] | None,
-    typer.Option(
-        metavar="DIR",
-        parser=path_of,
-        help="Another run, or checkpoint: the probabilities of all models are averaged; one --ensemble for each.",
+    path_option(
+        "DIR",
+        "Another run, or checkpoint: the probabilities of all models are averaged; one --ensemble for each.",
     ),
 ]
 Memory = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        parser=path_of,
-        help="Pairs that have a say in each word: a .tsv or .jsonl file, or the folder of a trained run.",
+    path_option(
+        "FILE",
+        "Pairs that have a say in each word: a .tsv or .jsonl file, or the folder of a trained run.",
     ),
 ]
-BeamSize = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Hypotheses kept at each step; 1: greedy search."),
-]
+BeamSize = Annotated[str | None, option("N", "Hypotheses kept at each step; 1: greedy search.")]
 Typography = Annotated[
     Literal["off", "keep", "none", "space"] | None,
-    typer.Option(
-        metavar="[off|keep|none|space]",
-        help="Spaces between Han and Latin; off: leave punctuation as it is, too.",
+    option(
+        "[off|keep|none|space]",
+        "Spaces between Han and Latin; off: leave punctuation as it is, too.",
     ),
 ]
 Verify = Annotated[
     Literal["off", "flag", "retry"] | None,
-    typer.Option(
-        metavar="[off|flag|retry]",
-        help="Warn of lost numbers, loops …; retry: first look for a better translation.",
+    option(
+        "[off|flag|retry]",
+        "Warn of lost numbers, loops …; retry: first look for a better translation.",
     ),
 ]
 Engine = Annotated[
     Literal["auto", "torch", "ctranslate2"],
-    typer.Option(
-        metavar="[auto|torch|ctranslate2]",
+    option(
+        "[auto|torch|ctranslate2]",
+        "What computes; ctranslate2 starts faster, and needs nmt[ctranslate2].",
         envvar="NMT_ENGINE",
-        help="What computes; ctranslate2 starts faster, and needs nmt[ctranslate2].",
     ),
 ]
 Precision = Annotated[
     Literal["auto", "fp32", "bf16", "fp16", "int8"],
-    typer.Option(
-        metavar="[auto|fp32|bf16|fp16|int8]",
-        help="How exactly to compute; int8 with --engine ctranslate2.",
-    ),
+    option("[auto|fp32|bf16|fp16|int8]", "How exactly to compute; int8 with --engine ctranslate2."),
 ]
-Device = Annotated[
-    str,
-    typer.Option(metavar="DEVICE", help="auto, cpu, mps, cuda or cuda:N."),
-]
+Device = Annotated[str, option("DEVICE", "auto, cpu, mps, cuda or cuda:N.")]
 OutputFile = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        parser=path_of,
-        help="Write the result here; the file appears whole or not at all.",
+    path_option(
+        "FILE", "Write the result here; the file appears whole or not at all.", "--output", "-o"
     ),
 ]
-OverwriteOutput = Annotated[
-    bool,
-    typer.Option("--overwrite", help="Replace the output if it exists."),
-]
+OverwriteOutput = Annotated[bool, flag("Replace the output if it exists.", "--overwrite")]
 InvalidBytes = Annotated[
     Literal["error", "replace"],
-    typer.Option(
-        "--invalid",
-        metavar="[error|replace]",
-        help="Bytes that are not UTF-8: stop, or take each as U+FFFD.",
+    option(
+        "[error|replace]", "Bytes that are not UTF-8: stop, or take each as U+FFFD.", "--invalid"
     ),
 ]
 SegmentScores = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME=FILE",
-        help="Scores of each line from elsewhere, such as COMET's: one column for each system; repeatable.",
+    option(
+        "NAME=FILE",
+        "Scores of each line from elsewhere, such as COMET's: one column for each system; repeatable.",
     ),
 ]
 LowerIsBetter = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Segment scores of which a lower one is better; repeatable."),
+    list[str] | None, option("NAME", "Segment scores of which a lower one is better; repeatable.")
 ]
 NotedScores = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        parser=path_of,
-        help="Scores that nmt evaluate --history has written.",
-    ),
+    Path | None, path_option("FILE", "Scores that nmt evaluate --history has written.")
 ]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Print nothing on stderr but warnings and errors."),
-]
+Quiet = Annotated[bool, flag("Print nothing on stderr but warnings and errors.", "--quiet", "-q")]
 Ray = Annotated[
     str | None,
-    typer.Option(
-        metavar="[local|auto|HOST:PORT]",
-        help="Work on Ray: on this machine's cores (local), on the cluster that runs on it (auto), "
+    option(
+        "[local|auto|HOST:PORT]",
+        "Work on Ray: on this machine's cores (local), on the cluster that runs on it (auto), "
         "or on the one at an address; needs nmt[ray].",
     ),
 ]
