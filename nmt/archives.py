@@ -1,4 +1,4 @@
-"""Zip archives of strangers: nothing in them unpacks to more than the archive is large."""
+"""Untrusted zip archives: nothing in them unpacks to more than the archive is large."""
 
 import zipfile
 import zlib

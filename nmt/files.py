@@ -19,7 +19,7 @@ from nmt.errors import ConfigError, ModelError, UserError
 PART = ".part"  # ends the name of every folder that holds unfinished work
 # Bytes of a file that is read at once. A small archive may hold an endless file, as a hole.
 _LARGEST = 2**28
-# `.NAME.RANDOM.part` stands beside NAME while that is written, `.NAME.old.part` while it is deleted.
+# `.NAME.RANDOM.part` is beside NAME while that is written, `.NAME.old.part` while it is deleted.
 _WORK = re.compile(rf"\.(?P<name>.+)\.(?P<why>[a-z0-9_]{{8}}|old){re.escape(PART)}")
 # What only a stage itself reads.
 _SCRATCH = re.compile(rf"\.(stage|prepare|tokens)\.[a-z0-9_]{{8}}{re.escape(PART)}")

@@ -3,7 +3,7 @@
     python configs/pretrained/hold_out.py data/large data/tatoeba data/held-out data/large/dev data/news/newstest2017
 
 Written are 500 pairs each of documentation, interface texts and captions, drawn by their content; `dev.*`, which
-has them after Tatoeba's dev; `public.*`, pairs of more than four words that stand in a public test set; and `test.*`,
+has them after Tatoeba's dev; `public.*`, pairs of more than four words that are in a public test set; and `test.*`,
 which has those after the given sets and Tatoeba's test. `prepare` takes the sentences of dev and test out of train.
 """
 

@@ -39,7 +39,7 @@ _LETTER = re.compile(r"\w")
 _ABBREVIATION = re.compile(
     r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$"
 )
-# What stands before the dot of a number that counts: at the start of a line, after a mark, a label or a space.
+# What is before the dot of a number that counts: at the start of a line, after a mark, a label or a space.
 _BEFORE_COUNT = re.compile(
     rf"""
     (?: ^ | [^\w\s] | [图表例式章节步题第] | 步骤 | 附录 | 练习 | 选项 )
@@ -121,7 +121,7 @@ class Finding:
 def repair(text: str, spacing: Spacing = "keep") -> str:
     """One line as the standards want it; a line without Han characters stays as it is.
 
-    `spacing` is what stands between Han and Latin letters or digits: what is there, nothing, or a
+    `spacing` is what is between Han and Latin letters or digits: what is there, nothing, or a
     space. To repair twice is to repair once.
     """
     if HAS_HAN.search(text) is None or _is_json(text):
@@ -155,7 +155,7 @@ def check(text: str, spacing: Spacing = "keep") -> list[Finding]:
     start = 0
     new_start = 0
     while start < len(text) or new_start < len(repaired):
-        # The letters are the same in both: what stands before the next one is compared.
+        # The letters are the same in both: what is before the next one is compared.
         end = _next_letter(text, start)
         new_end = _next_letter(repaired, new_start)
         found = text[start:end]
@@ -201,7 +201,7 @@ def _full_stop(match: re.Match[str]) -> str:
 
 
 def _ends(pattern: re.Pattern[str], match: re.Match[str]) -> bool:
-    """Whether what stands before a match ends as a pattern says, which is short."""
+    """Whether what is before a match ends as a pattern says, which is short."""
     start = match.start()
     return pattern.search(match.string, max(0, start - _NEAR), start) is not None
 

@@ -1,6 +1,6 @@
 """The settings and their defaults.
 
-An option is one field here; its unit and meaning stand in `configs/reference.yaml`. Settings that contradict each
+An option is one field here; its unit and meaning are in `configs/reference.yaml`. Settings that contradict each
 other are refused here; no other module checks them again.
 """
 

@@ -101,7 +101,7 @@ def _refuse_unfit_folder(run: RunDir) -> None:
 
 
 def _refuse_to_start_from_itself(config: Config, run: RunDir) -> None:
-    """Raise ConfigError where a training would stand in the place of the run that it starts from."""
+    """Raise ConfigError where a training would take the place of the run that it starts from."""
     start = start_run(config)
     if start is not None and start.path.resolve() == run.path.resolve():
         message = f"train.start_from={config.train.start_from} is in run_dir={run.path}"

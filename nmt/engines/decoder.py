@@ -116,7 +116,7 @@ class Decoder:
     def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
         """Translate sentences, each without EOS and of at most `longest` tokens; in order.
 
-        Sampling gives n samples of each, the likeliest first. With `search.seed` they are a function of it and
+        Sampling gives n samples of each, the most likely first. With `search.seed` they are a function of it and
         the sentence. Raises UserError if one sentence alone does not fit in memory.
         """
         if search.effective_method != "sample":

@@ -18,7 +18,7 @@ _SCORES_AT_ONCE = 2**24  # 64 MB
 class Similar(NamedTuple):
     """What is like a sentence."""
 
-    numbers: list[int]  # of sources, the likest first
+    numbers: list[int]  # of sources, the most similar first
     likeness: float  # of the first of them, from 0 (there is none) to 1 (the same tokens)
 
 
@@ -26,7 +26,7 @@ class SimilarSources:
     """An index of sources by their tokens.
 
     How alike two sentences are is the cosine of their vectors, in which each token that they have counts with
-    log(1 + R / sources that have it), however often it stands in them: tf-idf (Spärck Jones, 1972).
+    log(1 + R / sources that have it), however often it is in them: tf-idf (Spärck Jones, 1972).
     """
 
     def __init__(self, sources: Sequence[Row], src_tokens: int) -> None:

@@ -270,7 +270,7 @@ def _in_name(name: str, number: Number) -> Number:
 
 
 def _read_number(match: re.Match[str]) -> Iterator[Number]:
-    """Figures with what stands beside them: a fraction, a scale, an hour."""
+    """Figures with what is beside them: a fraction, a scale, an hour."""
     number = read_figures(match)
     values = number.values
     parts = number.parts

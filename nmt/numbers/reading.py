@@ -19,7 +19,7 @@ Values = tuple[Decimal, ...]
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a line: what it may mean, likeliest first, and parts it may fall into."""
+    """One number of a line: what it may mean, the most likely first, and parts it may fall into."""
 
     text: str
     values: Values
@@ -85,7 +85,7 @@ def spoken_terms(
 ) -> list[Decimal]:
     """The terms of a number as it is spoken; their sum is its value.
 
-    A factor multiplies all that is smaller and stands before it: 二百零五万 is (200 + 5) × 10000. Words
+    A factor multiplies all that is smaller and is before it: 二百零五万 is (200 + 5) × 10000. Words
     that are not among the factors are read by `value_of`.
     """
     terms: list[Decimal] = []

@@ -24,13 +24,13 @@ def uniforms(seed: int, source: Sequence[int], number: int, count: int) -> npt.N
 
 
 def draw(logits: Tensor, uniform: Tensor, temperature: float, top_k: int) -> TopTokens:
-    """Draw one token of each row of logits [N,V], from the `top_k` likeliest (0: from all), C = 1.
+    """Draw one token of each row of logits [N,V], from the `top_k` most likely (0: from all), C = 1.
 
     A row's token is the first, by rising id, up to which the probabilities sum to more than its number
     of `uniform` [N] in [0,1). So rounding, which differs between batches, hardly ever changes a draw.
     """
     choices = _choices(logits, top_k)
-    # The likeliest token stays at 0, so that nothing overflows at a temperature near 0.
+    # The most likely token stays at 0, so that nothing overflows at a temperature near 0.
     relative = choices.log_probs - choices.log_probs.amax(1, keepdim=True)  # [N,C]
     cumulative = (relative / temperature).softmax(dim=1).cumsum(dim=1)  # [N,C]
     wanted = uniform[:, None] * cumulative[:, -1:]  # [N,1]

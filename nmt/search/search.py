@@ -293,7 +293,7 @@ def _advance(
 
 @dataclass(frozen=True)
 class _Candidates:
-    """The 2K likeliest ways to lengthen the hypotheses of each sentence by a token, best first."""
+    """The 2K most likely ways to lengthen the hypotheses of each sentence by a token, best first."""
 
     log_probs: Tensor  # [B,2K]
     origins: Tensor  # [B,2K]: the beam that each lengthens
@@ -302,7 +302,7 @@ class _Candidates:
 
 
 def _candidates(beams: _Beams, top: TopTokens) -> _Candidates:
-    """Choose from the C likeliest tokens of each row; fewer than 2K if there are no more."""
+    """Choose from the C most likely tokens of each row; fewer than 2K if there are no more."""
     count, width = beams.log_probs.shape
     choices = top.tokens.shape[1]
     total = beams.log_probs[:, :, None] + top.log_probs.view(count, width, choices)  # [B,K,C]

@@ -1,4 +1,4 @@
-"""The likeliest next tokens. Shapes: N rows, n rows of one block, V tokens, C of them wanted, G groups."""
+"""The most likely next tokens. Shapes: N rows, n rows of one block, V tokens, C of them wanted, G groups."""
 
 from dataclasses import dataclass
 
@@ -13,15 +13,15 @@ _GROUP_SIZE = 32  # tokens
 
 @dataclass(frozen=True)
 class TopTokens:
-    """The likeliest next tokens of each row, best first."""
+    """The most likely next tokens of each row, best first."""
 
     log_probs: Tensor  # [N,C], float32 or wider
     tokens: Tensor  # [N,C]
-    eos_log_probs: Tensor  # [N], whether or not EOS is among the likeliest
+    eos_log_probs: Tensor  # [N], whether or not EOS is among the most likely
 
 
 def top_tokens(logits: Tensor, count: int) -> TopTokens:
-    """The `count` likeliest tokens by logits [N,V], or all V if there are no more."""
+    """The `count` most likely tokens by logits [N,V], or all V if there are no more."""
     count = min(count, logits.shape[1])
     blocks = [_top_tokens(block, count) for block in logits.split(rows_at_once(logits))]
     return TopTokens(
@@ -54,7 +54,7 @@ def _topk(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
         values, indices = x.topk(count, dim=1)
         return values, indices
 
-    grouped = groups * _GROUP_SIZE  # member i of group g stands at i·G + g
+    grouped = groups * _GROUP_SIZE  # member i of group g is at i·G + g
     maxima = x[:, :grouped].unflatten(1, (_GROUP_SIZE, groups)).amax(1)  # [n,G]
     best_groups = maxima.topk(count, dim=1).indices  # [n,C]
     offsets = torch.arange(0, grouped, groups, device=x.device)  # [_GROUP_SIZE]

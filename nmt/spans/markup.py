@@ -69,7 +69,7 @@ def _has_room(span: str) -> bool:
 def as_in_source(
     text: str, source: str, spans: Mapping[str, str], elements: Sequence[Element]
 ) -> str:
-    """The masked text of a translation, with its markup as it stands in the masked source.
+    """The masked text of a translation, with its markup as it is in the masked source.
 
     Elements are nested. No space is between markup and the words in it, nor behind markup, where the source has none.
     Emphasis of nothing, which Markdown would show as stars, is left out.
@@ -142,7 +142,7 @@ def with_emphasis(
 
 
 def _is_touched(source: str, spans: Mapping[str, str], place: str, step: int) -> bool:
-    """Whether a letter stands beside a placeholder of a source, before it (step -1) or behind it (1)."""
+    """Whether a letter is beside a placeholder of a source, before it (step -1) or behind it (1)."""
     at = source.find(place) + step
     beside = source[at : at + 1] if at >= 0 else ""
     written = spans.get(beside, beside)

@@ -92,7 +92,7 @@ _DOMAIN_OR_FILE = rf"""(?a:
     )
 )"""
 _CALL = r"(?a: \b \w{1,99} (?: (?: :: | -> | \. ) \w{1,99} ){0,9} \(\) )"  # os.path.join()
-# Kinds that begin alike stand in the order in which they are to be tried.
+# Kinds that begin alike are in the order in which they are to be tried.
 PATTERN = f"""
     {_BLOCK}
   | {_IMAGE}

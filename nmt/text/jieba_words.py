@@ -69,7 +69,7 @@ def _with_log_probs(jieba: Any) -> Any:
             """Do nothing: `calc` looks the words up itself, and needs no graph of them."""
 
         def calc(self, sentence: str, _graph: None, route: dict[int, tuple[float, int]]) -> None:
-            """Find the likeliest way from each character to the end.
+            """Find the most likely way from each character to the end.
 
             Puts into `route` for each place the log-probability of the way and the last character
             of its first word.

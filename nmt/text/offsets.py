@@ -1,4 +1,4 @@
-"""Where the tokens of a line stand in the line as it was written, before it was masked and normalised."""
+"""Where the tokens of a line are in the line as it was written, before it was masked and normalised."""
 
 import re
 import unicodedata

@@ -78,7 +78,7 @@ def with_words(model: bytes, words: Sequence[str]) -> bytes:
 
 
 def _best_score(word: str, scores: dict[str, float]) -> float:
-    """The log-probability of the likeliest way to cut a word into pieces (Viterbi)."""
+    """The log-probability of the most likely way to cut a word into pieces (Viterbi)."""
     unknown = min(scores.values()) - _UNKNOWN_BELOW_LEAST
     best = [0.0]  # of the first 0, 1, 2 … characters
     for end in range(1, len(word) + 1):

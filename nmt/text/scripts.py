@@ -26,7 +26,7 @@ _TRADITIONAL_ONLY = re.compile(
 
 
 def is_traditional(text: str) -> bool:
-    """Whether a character stands in the text that only Traditional Chinese has."""
+    """Whether a character is in the text that only Traditional Chinese has."""
     return _TRADITIONAL_ONLY.search(text) is not None
 
 

@@ -24,7 +24,7 @@ class Side:
     never_unknown: bool  # <unk> is never written: unknown words are spelled
     # What decides the ids beside the vocabulary: tokenizer, reading, sentencepiece model.
     identity: str
-    prefix: tuple[int, ...] = ()  # stands before the ids of each line
+    prefix: tuple[int, ...] = ()  # is before the ids of each line
 
     @property
     def never_written(self) -> list[int]:

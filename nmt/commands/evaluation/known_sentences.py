@@ -22,7 +22,7 @@ def public_name(sources: Sequence[str] | None, references: Sequence[str]) -> str
 def lines_trained_on(
     config: "Config", runs: "Sequence[RunDir]", sources: Sequence[str], references: Sequence[str]
 ) -> list[int] | None:
-    """The numbers of the test lines that stand in the train of any of the runs.
+    """The numbers of the test lines that are in the train of any of the runs.
 
     None if none of those that have their keys was trained on any, and some run has no keys.
     """
@@ -37,7 +37,7 @@ def lines_trained_on(
 def lines_remembered(
     config: "Config", sources: Sequence[str], references: Sequence[str]
 ) -> list[int]:
-    """The numbers of the test lines that stand in the translation memory. Raises DataError as those who read it."""
+    """The numbers of the test lines that are in the translation memory. Raises DataError as those who read it."""
     from nmt.corpus.identity.dedupe import side_key
     from nmt.corpus.identity.train_keys import lines_known
     from nmt.neighbours.memory_pairs import memory_pairs
@@ -62,7 +62,7 @@ def _normalised(config: "Config", pairs: Iterable[tuple[str, str]]) -> "Iterator
 def doubts_about(
     trained_on: Sequence[int] | None, remembered: Sequence[int], lines: int
 ) -> tuple[str, ...]:
-    """A warning of test lines that stand in train, and one of those in the translation memory."""
+    """A warning of test lines that are in train, and one of those in the translation memory."""
     where = ((trained_on, "the text that the model was trained on"), (remembered, "search.memory"))
     return tuple(_doubt_about(known, lines, text) for known, text in where if known)
 

@@ -1,4 +1,4 @@
-"""Options that several commands have. An option of one command stands in that command's file."""
+"""Options that several commands have. An option of one command is in that command's file."""
 
 import json
 from collections.abc import Mapping

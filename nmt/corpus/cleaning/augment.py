@@ -1,6 +1,6 @@
 """Variants of training pairs, so that a model has seen how people really type.
 
-Each kind is made of a share of the pairs that it fits, chosen by their keys, and stands in train beside the original.
+Each kind is made of a share of the pairs that it fits, chosen by their keys, and is in train beside the original.
 """
 
 import re
@@ -139,7 +139,7 @@ def _with_placeholders(sides: Sides, key: int, numbers: Numbers = "long") -> Sid
 
 
 def _tagged(pair: SentencePair, key: int) -> Sides:
-    """With a span at an end, as a mention, an emoji or an address stands there."""
+    """With a span at an end, as a mention, an emoji or an address is there."""
     chance = Random(key)
     span = chance.choice(SPAN_PLACEHOLDERS)
     if chance.random() < 0.3:

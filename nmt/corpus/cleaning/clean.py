@@ -123,7 +123,7 @@ def _filters(settings: PrepareConfig) -> dict[str, Filter]:
 
 @cache
 def converter() -> Any:
-    """Load opencc's converter from Traditional to Simplified, once a process."""
+    """Load opencc's converter from Traditional to Simplified, once per process."""
     try:
         import opencc
     except ImportError:

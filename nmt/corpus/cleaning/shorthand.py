@@ -5,7 +5,7 @@ from random import Random
 
 _SHARE = 0.9  # of the words that have a short spelling
 
-# What may be written otherwise, as a pattern, and how. `gonna` stands before a verb only: not going to school.
+# What may be written otherwise, as a pattern, and how. `gonna` is before a verb only: not going to school.
 _VERBS = """
     ask be become break bring build buy call change come cry die do eat find finish fix forget get give go happen have
     hurt join keep kill know learn leave let lie live lose love make marry meet miss move need pay play quit rain read

@@ -48,7 +48,7 @@ class TokenizedText:
         return self.corpus.blocks(first, first + self.pairs[split])
 
     def counts(self, split: Split, name: SideName) -> Counts:
-        """How often each token stands in one side of a split; those that do not are left out."""
+        """How often each token is in one side of a split; those that are not are left out."""
         side = SIDES.index(name)
         numbers = self.numbers[side]
         totals = np.zeros(len(numbers), np.int64)  # [V]

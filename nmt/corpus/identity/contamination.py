@@ -1,9 +1,9 @@
-"""Which sentences of a corpus stand in a public test set: a model that is trained on them is tested on what it knows.
+"""Which sentences of a corpus are in a public test set: a model that is trained on them is tested on what it knows.
 
 `public_tests/NAME.npy` holds the keys (`nmt.corpus.identity.dedupe.side_key`) of both sides of one set, uint64, rising.
 `scripts/fingerprint.py` makes such a file.
 
-A match tells something only if the text is long: "Good luck." stands in a test set and in any corpus. So the letters
+A match tells something only if the text is long: "Good luck." is in a test set and in any corpus. So the letters
 of the sides that match are added up, a Han character counting as three, and 30 of them are contamination. Both
 figures are measured: see docs/contamination.md.
 """
@@ -67,7 +67,7 @@ def is_telling(texts: Iterable[str]) -> bool:
 
 
 class Contamination:
-    """Finds pairs that stand in public test sets, and counts them by set and corpus."""
+    """Finds pairs that are in public test sets, and counts them by set and corpus."""
 
     def __init__(self, allowed: Sequence[str] = ()) -> None:
         """`allowed` are the names of sets that are not looked for."""
@@ -82,14 +82,14 @@ class Contamination:
         return src_key in self._any_set or tgt_key in self._any_set
 
     def has(self, corpus: str, src: str, tgt: str) -> bool:
-        """Whether a pair stands in a set; if so, it is counted for its corpus. A side is normalised text."""
+        """Whether a pair is in a set; if so, it is counted for its corpus. A side is normalised text."""
         found = self._sets_with(src, tgt)
         for name in found:
             self._counts[name, corpus] += 1
         return bool(found)
 
     def _sets_with(self, src: str, tgt: str) -> list[str]:
-        """The sets that a pair stands in, by their names."""
+        """The sets that a pair is in, by their names."""
         sides = {side_key(src): src, side_key(tgt): tgt}
         found = []
         for name, keys in self._keys.items():
@@ -124,7 +124,7 @@ def contamination_line(report: dict[str, Any], setting: str) -> str | None:
 
 
 def recognised(lines: Sequence[str]) -> str | None:
-    """The public test set that nearly all of these lines, of both sides or of one, stand in; None if there is none."""
+    """The public test set that nearly all of these lines, of both sides or of one, are in; None if there is none."""
     keys = keys_of(lines)
     if not len(keys):
         return None

@@ -67,7 +67,7 @@ def lines_known(pairs: Sequence[SentencePair], known: Container[int]) -> list[in
 
 
 def _known(path: Path, wanted: Keys) -> set[int]:
-    """Which of the wanted keys, rising, stand in the file."""
+    """Which of the wanted keys, rising, are in the file."""
     known: set[int] = set()
     with path.open("rb") as file:
         while len(wanted) and (block := file.read(_READ_AT_ONCE * _NUMBER.itemsize)):

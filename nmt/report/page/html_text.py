@@ -5,7 +5,7 @@ from html import escape
 
 # Controls, line ends, and formats: marks that turn the direction of text, spaces without width, soft hyphens.
 _HIDDEN = ("Cc", "Cf", "Zl", "Zp")
-_JOINERS = (0x200C, 0x200D)  # they shape what stands beside them, such as an emoji of several
+_JOINERS = (0x200C, 0x200D)  # they shape what is beside them, such as an emoji of several
 
 
 class _Visible(dict[int, str]):

@@ -1,6 +1,6 @@
 """The plots of a page, as SVG: matplotlib draws them without a display, and text stays text.
 
-Only numbers and our own words are drawn: names from files stand in the page's legend, where they are escaped.
+Only numbers and our own words are drawn: names from files are in the page's legend, where they are escaped.
 """
 
 from collections.abc import Callable, Sequence

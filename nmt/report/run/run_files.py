@@ -1,4 +1,4 @@
-"""The reports in a run's folder, read with care: a run may be a stranger's, or half written."""
+"""The reports in a run's folder, read with care: a run may be untrusted, or half written."""
 
 import json
 from collections.abc import Iterator

@@ -19,7 +19,7 @@ _SHOWN = 8  # n-grams of a pair of systems
 
 @dataclass(frozen=True)
 class Gram:
-    """Words that stand beside each other in references, and how often each of two systems had them too."""
+    """Words that are beside each other in references, and how often each of two systems had them too."""
 
     words: str
     ours: int

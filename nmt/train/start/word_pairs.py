@@ -20,7 +20,7 @@ _ROUNDS = 4
 
 
 class WordPairs(NamedTuple):
-    """Tokens that stand in the same pairs of sentences."""
+    """Tokens that are in the same pairs of sentences."""
 
     src: Int64  # [P]
     tgt: Int64  # [P]
