@@ -32,6 +32,7 @@ FAITHFUL = [
     ("Some 300-400 people came.", "来了三四百人。"),
     ("Prices rose 30 percent.", "物价上涨百分之三十。"),
     ("Prices rose 30%.", "物价上涨三成。"),
+    ("Prices rose by 20.5 percent.", "物价上涨了百分之二十点五。"),
     ("Everything is 100% safe.", "一切百分之百安全。"),
     ("Exports doubled in 2010.", "2010年出口翻了一番。"),
     ("It was 50 percent water.", "其中一半是水。"),
