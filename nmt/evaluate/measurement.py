@@ -138,9 +138,9 @@ def count(metric: str, systems: Sequence[Lines], references: References) -> Stat
 
     Those of a part of the lines are the same alone: parts may be counted apart, and joined.
     """
-    counts = _COUNTS.get(metric)
-    if counts is not None and len(references) == 1:
-        return counts(systems, references[0])
+    own = _STATISTICS.get(metric)
+    if own is not None and len(references) == 1:
+        return own(systems, references[0])
     sacrebleu = new_metric(metric, references=prepared_references(metric, references))
     statistics = []
     for lines in systems:
@@ -149,7 +149,7 @@ def count(metric: str, systems: Sequence[Lines], references: References) -> Stat
 
 
 # What nmt counts itself, for one reference: the same statistics, for many lines at once.
-_COUNTS: dict[str, Callable[[Sequence[Lines], Lines], Statistics]] = {
+_STATISTICS: dict[str, Callable[[Sequence[Lines], Lines], Statistics]] = {
     "bleu": partial(bleu_statistics, "bleu"),
     "bleu_width": partial(bleu_statistics, "bleu_width"),
     "chrf": chrf_statistics,
