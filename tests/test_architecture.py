@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,12 @@ def test_imports_go_only_downward(file: Path) -> None:
     if module_name(file).count(".") and file.name != "__init__.py":
         upward = {name for name in imported(file) if layer(name) > layer(module_name(file))}
         assert not upward
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    """Nor those for types alone, or inside a function."""
+    graph = {module_name(file): imported(file) for file in FILES}
+    TopologicalSorter(graph).prepare()  # raises CycleError
 
 
 def test_evaluate_knows_no_model_and_search_sees_it_only_as_a_stepper() -> None:

@@ -23,7 +23,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from hold_out import text_files
 
-from nmt.checks.faults import faults_of
+from nmt.checks.faults import ENGLISH_TO_CHINESE, faults
 from nmt.corpus.reading.lines import read_lines
 from nmt.corpus.reading.pairs import read_pairs
 from nmt.errors import UserError
@@ -233,7 +233,8 @@ class Tally(NamedTuple):
 def wrong_numbers(source: str, translation: str) -> str:
     """What the checker says of the numbers of a translation; nothing if they are right."""
     kinds = ("number missing", "number invented")
-    return "; ".join(str(fault) for kind in kinds for fault in faults_of(kind, source, translation))
+    found = faults(source, translation, ENGLISH_TO_CHINESE)
+    return "; ".join(str(fault) for fault in found if fault.kind in kinds)
 
 
 @app.command()

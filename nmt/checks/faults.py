@@ -1,28 +1,45 @@
-"""What is plainly wrong with a translation into Chinese, seen from the two lines alone.
+"""What is plainly wrong with a translation, seen from the two lines alone.
 
-A new kind of fault is a function and its line in `CHECKS`.
+What is looked for depends on the direction. A new kind of fault is a function and its line in `CHECKS`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nmt.checks import marks, numbers, shape, tags
 from nmt.spans import masking as spans
 
+Direction = tuple[str, str]  # the languages of source and translation, such as ("en", "zh")
+ENGLISH_TO_CHINESE: Direction = ("en", "zh")
+
 # What finds each kind of fault: it gets source and translation, and gives each thing that is
 # wrong in few words.
-CHECKS: dict[str, Callable[[str, str], list[str]]] = {
-    "number missing": numbers.missing,
-    "number invented": numbers.invented,
+Checks = Mapping[str, Callable[[str, str], list[str]]]
+
+# What holds for any two languages.
+ANY_DIRECTION: Checks = {
     "span mangled": spans.lost,
     "tag misplaced": tags.misplaced,
-    "stray punctuation": marks.stray,
     "repetition": shape.repeated,
-    "copy": shape.copied,
-    "too short": shape.too_short,
-    "too long": shape.too_long,
+    "too short": shape.blank,
 }
-KINDS = tuple(CHECKS)
+CHECKS: dict[Direction, Checks] = {
+    ENGLISH_TO_CHINESE: {
+        "number missing": numbers.missing,
+        "number invented": numbers.invented,
+        "span mangled": spans.lost,
+        "tag misplaced": tags.misplaced,
+        "stray punctuation": marks.stray,
+        "repetition": shape.repeated,
+        "copy": shape.copied,
+        "too short": shape.too_short,
+        "too long": shape.too_long,
+    },
+}
+# The kinds of faults of all directions.
+KINDS = tuple(
+    dict.fromkeys(kind for checks in (*CHECKS.values(), ANY_DIRECTION) for kind in checks)
+)
 
 
 @dataclass(frozen=True)
@@ -36,25 +53,30 @@ class Fault:
         return f"{self.kind}: {self.detail}"
 
 
-def faults(source: str, translation: str) -> list[Fault]:
-    """All that is wrong with a translation of English into Chinese, in the order of `KINDS`."""
+def checks_of(direction: Direction) -> Checks:
+    """The checks of a direction, by kind of fault."""
+    return CHECKS.get(direction, ANY_DIRECTION)
+
+
+def faults(source: str, translation: str, direction: Direction) -> list[Fault]:
+    """All that is wrong with a translation, in the order of the checks of its direction."""
     found: list[Fault] = []
-    for kind in KINDS:
-        found += faults_of(kind, source, translation)
+    for kind, check in checks_of(direction).items():
+        details = dict.fromkeys(check(source, translation))  # nothing twice
+        found += [Fault(kind, detail) for detail in details]
     return found
-
-
-def faults_of(kind: str, source: str, translation: str) -> list[Fault]:
-    """What is wrong of one kind; nothing twice."""
-    details = CHECKS[kind](source, translation)
-    return [Fault(kind, detail) for detail in dict.fromkeys(details)] if details else []
 
 
 def mangled(source: str, translation: str) -> list[Fault]:
     """The protected spans that the translation does not have byte for byte."""
-    return faults_of("span mangled", source, translation)
+    return _faults_anywhere("span mangled", source, translation)
 
 
 def repetition(source: str, translation: str) -> list[Fault]:
     """What stands four times in a row, if nothing in the source stands three times."""
-    return faults_of("repetition", source, translation)
+    return _faults_anywhere("repetition", source, translation)
+
+
+def _faults_anywhere(kind: str, source: str, translation: str) -> list[Fault]:
+    details = dict.fromkeys(ANY_DIRECTION[kind](source, translation))
+    return [Fault(kind, detail) for detail in details]

@@ -57,12 +57,17 @@ def _small_words(source: str) -> tuple[str, ...]:
     return tuple(_SMALL_WORD.findall(with_letters_for_spans(source)))
 
 
+def blank(source: str, translation: str) -> list[str]:
+    """The lengths, if there is no translation."""
+    is_blank = bool(source.strip()) and not translation.strip()
+    return [_lengths(source, translation)] if is_blank else []
+
+
 def too_short(source: str, translation: str) -> list[str]:
     """The lengths, if no human reference of two test sets is so short, or there is no text."""
-    is_blank = bool(source.strip()) and not translation.strip()
-    if is_blank or len(translation) < 0.12 * len(source) - 1:
+    if len(translation) < 0.12 * len(source) - 1:
         return [_lengths(source, translation)]
-    return []
+    return blank(source, translation)
 
 
 def too_long(source: str, translation: str) -> list[str]:

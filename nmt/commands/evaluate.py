@@ -135,9 +135,9 @@ def evaluate(
     submitted = submission.of(settings, run, files, computing, quiet, baseline_lines)
     results.refuse(files)  # a file may have appeared meanwhile
     results.write_translations(submitted)
-    result = submitted.evaluate(baseline_lines, metrics)
-    results.publish(result, submitted, history)
-    gate.check(result)
+    measured, evaluation = submitted.evaluate(metrics)
+    results.publish(evaluation, measured, history)
+    gate.check(evaluation)
 
 
 def _overrides(given: list[str] | None, search: Mapping[str, object], device: str) -> list[str]:

@@ -16,10 +16,11 @@ from nmt.errors import ConfigError, Say, counted, print_nothing
 from nmt.machine.signals import telling_how_to_go_on
 
 if TYPE_CHECKING:
+    from nmt.checks.faults import Direction
+    from nmt.commands.evaluation.submission import Submission
     from nmt.config.schema import Config
     from nmt.report.figures import Figures
     from nmt.report.systems.attention import Looked
-    from nmt.report.systems.lines import TestSet
     from nmt.run.folder import RunDir
     from nmt.text.side import Side
 
@@ -108,18 +109,21 @@ def _figures(
     tell: Say,
 ) -> "Figures":
     """All figures of the report: of systems if there are any, of runs, and where these looked."""
+    from nmt.checks.faults import ENGLISH_TO_CHINESE
     from nmt.report.figures import figures, figures_of_runs, figures_of_systems
 
+    direction = (runs[0][0].src.language, runs[0][0].tgt.language) if runs else ENGLISH_TO_CHINESE
     of_systems = None
     if files.hypotheses:
-        of_systems = figures_of_systems(_test_set(files), metrics, _side(runs), tell)
-    languages = (runs[0][0].src.language, runs[0][0].tgt.language) if runs else ("en", "zh")
+        given = _given(files, direction)
+        segments = given.options.segment_scores
+        of_systems = figures_of_systems(given.test_set, metrics, segments, _side(runs), tell)
     made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
     of_runs = figures_of_runs(runs, history, warn)
     sources = [each.source for each in of_systems[1] if each.source] if of_systems else None
     names = [run.name for run in of_runs[0]]
     looked = _looked(runs, names, sources, attention, tell)
-    return figures(made, languages, of_runs, of_systems, looked)
+    return figures(made, direction, of_runs, of_systems, looked)
 
 
 def _write(found: "Figures", output: Path, tell: Say) -> None:
@@ -183,17 +187,17 @@ def _metrics(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names)) or list(EvaluateConfig().metrics)
 
 
-def _test_set(files: EvaluationFiles) -> "TestSet":
+def _given(files: EvaluationFiles, direction: "Direction") -> "Submission":
     """The texts to compare. Raises DataError where they are not line for line."""
     from nmt.commands.evaluation import submission
-    from nmt.evaluate.doubts import check_hypotheses
-    from nmt.report.systems.lines import TestSet
+    from nmt.evaluate.evaluation import check_systems
 
-    given = submission.from_files(files)
-    for name, output in given.systems.items():
-        for doubt in check_hypotheses(output, given.references):
+    given = submission.from_files(files, direction)
+    doubts = check_systems(given.test_set)
+    for name, of_system in zip(given.test_set.systems, doubts, strict=True):
+        for doubt in of_system:
             warn(f"{name}: {doubt}")
-    return TestSet(given.sources, given.references, dict(given.systems), given.asked.segment_scores)
+    return given
 
 
 def _side(runs: "list[tuple[Config, RunDir]]") -> "Side | None":

@@ -17,10 +17,9 @@ from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from nmt.evaluate.metrics import Lines, prepared
+from nmt.evaluate.resampling import Ints, Statistics
 
-Numbers = np.ndarray[Any, np.dtype[np.uint64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Counts = np.ndarray[Any, np.dtype[np.float64]]
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
 _BLEU_ORDERS = 4
 _CHRF_ORDERS = 6
@@ -68,7 +67,7 @@ class _Text:
         ends = np.cumsum(self.lengths)
         self.left = ends[self.lines] - np.arange(len(self.tokens))  # [M], itself among them
 
-    def totals(self, order: int) -> Counts:
+    def totals(self, order: int) -> Statistics:
         """The n-grams of an order in each line [N]."""
         return np.maximum(self.lengths - order + 1, 0).astype(np.float64)
 
@@ -82,7 +81,7 @@ class _Counted:
         self.counts = counts.astype(np.float64)
         self.lines = lines[first]
 
-    def matches(self, text: _Text, order: int) -> Counts:
+    def matches(self, text: _Text, order: int) -> Statistics:
         """How many n-grams of each line another text has too, each as often as the text that has fewer [N]."""
         lines = len(text.lengths)
         if not len(self.keys):
@@ -97,7 +96,7 @@ class _Counted:
         return found.astype(np.float64)
 
 
-def _sums(text: _Text, order: int) -> tuple[Ints, Numbers]:
+def _sums(text: _Text, order: int) -> tuple[Ints, Hashes]:
     """The line and the number of each n-gram."""
     starts = np.flatnonzero(text.left >= order)
     lines = text.lines[starts]
@@ -119,14 +118,14 @@ def _size(tokens: Ints) -> int:
 
 
 @cache
-def _table(place: int, size: int) -> Numbers:
+def _table(place: int, size: int) -> Hashes:
     """A random number for each token; a larger table begins with the same numbers as a smaller one."""
     chance = np.random.default_rng(place)
     return chance.integers(2**64, size=size, dtype=np.uint64)
 
 
 @cache
-def _numbers_of_lines(count: int) -> Numbers:
+def _numbers_of_lines(count: int) -> Hashes:
     chance = np.random.default_rng(_CHRF_ORDERS)
     return chance.integers(2**64, size=count, dtype=np.uint64)
 
@@ -134,7 +133,7 @@ def _numbers_of_lines(count: int) -> Numbers:
 # --- metrics ---
 
 
-def bleu_statistics(metric: str, systems: Sequence[Lines], reference: Lines) -> Counts:
+def bleu_statistics(metric: str, systems: Sequence[Lines], reference: Lines) -> Statistics:
     """Lengths, matches and totals of 1- to 4-grams: [S, N, 2 + 4 + 4], as sacrebleu's BLEU with tokenizer zh."""
     ids: dict[str, int] = defaultdict(count().__next__)  # a new token gets the next number
     text, *texts = [_words(prepared(metric, lines), ids) for lines in (reference, *systems)]
@@ -160,7 +159,7 @@ def _words(lines: Lines, ids: dict[str, int]) -> _Text:
     return _Text(np.array(numbers, dtype=np.int64), lengths)
 
 
-def chrf_statistics(systems: Sequence[Lines], reference: Lines) -> Counts:
+def chrf_statistics(systems: Sequence[Lines], reference: Lines) -> Statistics:
     """N-grams of the hypothesis, of the reference, and matches, by order: [S, N, 3 × 6], as sacrebleu's chrF."""
     text = _characters(reference)
     orders = range(1, _CHRF_ORDERS + 1)

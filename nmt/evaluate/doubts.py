@@ -38,17 +38,17 @@ def segmented_share(lines: Iterable[str]) -> float:
 
     Only lines in which a Han character meets another, or Chinese punctuation, are counted.
     """
-    counted = 0
+    with_gaps = 0
     segmented = 0
     for line in lines:
         gaps = _GAP.findall(line)
         if not gaps:
             continue
-        counted += 1
+        with_gaps += 1
         spaced = len(gaps) - gaps.count("")
         if spaced / len(gaps) >= _SPACED_GAPS:
             segmented += 1
-    return segmented / counted if counted else 0.0
+    return segmented / with_gaps if with_gaps else 0.0
 
 
 def _segmented(hypotheses: Lines, references: References) -> str | None:

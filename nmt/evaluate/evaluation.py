@@ -1,191 +1,147 @@
-"""One system's evaluation: scores, the comparison with a baseline, fault rates, doubts; as text and as JSON."""
+"""Systems are measured on a test set, one or several: scores, comparisons, fault rates, doubts.
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+Shapes: S systems, M metrics.
+"""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nmt.errors import DataError
+from nmt.evaluate.annotations import LabelledLines, SegmentScores
 from nmt.evaluate.doubts import check_hypotheses
-from nmt.evaluate.fault_rates import FaultRate, fault_rates
-from nmt.evaluate.groups import Group
-from nmt.evaluate.measurement import Measurement, Score, Test, measure
-from nmt.evaluate.metrics import Lines, References
-from nmt.evaluate.segment_scores import (
-    BadLine,
-    SegmentScores,
-    measure_segments,
-    worst_lines,
+from nmt.evaluate.fault_rates import fault_rates
+from nmt.evaluate.measurement import Measurement, measure, measure_segments, worst_lines
+from nmt.evaluate.metrics import Lines
+from nmt.evaluate.results import (
+    About,
+    Comparison,
+    Evaluation,
+    LabelScores,
+    PairedTest,
+    PairsByMetric,
+    Score,
+    SegmentScore,
+    SystemResult,
 )
-from nmt.evaluate.significance import Comparison, check_baseline, comparison
-from nmt.evaluate.tables import (
-    format_comparisons,
-    format_fault_rates,
-    format_groups,
-    format_scores,
-    format_segment_scores,
-)
-
-About = Mapping[str, Any]
+from nmt.evaluate.significance import check_baseline, comparison, pairs
+from nmt.evaluate.test_set import TestSet, named, refuse_too_many
 
 
 @dataclass(frozen=True)
-class Asked:
+class EvaluationOptions:
     """What is asked beside the scores of the whole test set."""
 
-    test: Test = "bootstrap"
-    groups: list[Group] = field(default_factory=list)
-    segment_scores: list[SegmentScores] = field(default_factory=list)
+    test: PairedTest = "bootstrap"
+    baseline: Lines | None = None  # what one system is compared with
+    labels: Sequence[LabelledLines] = ()
+    segment_scores: Sequence[SegmentScores] = ()
 
 
 @dataclass(frozen=True)
-class GroupScores:
-    """The scores of one system on the lines of one label."""
+class MeasuredSystems:
+    """The systems of a test set by each metric, and by the segment scores that were given.
 
-    label: str
-    lines: int
-    scores: list[Score]
-
-
-@dataclass(frozen=True)
-class SegmentScore:
-    """The mean of a system's segment scores with its interval, and the worst of them."""
-
-    score: Score
-    worst: list[BadLine]
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What was measured, of what (`about`: plain values), and what makes it doubtful."""
-
-    about: About
-    scores: list[Score]
-    comparisons: list[Comparison]
-    fault_rates: list[FaultRate]
-    warnings: list[str]
-    segment_scores: list[SegmentScore] = field(default_factory=list)
-    groups: list[GroupScores] = field(default_factory=list)
-    measured: list[Measurement] = field(default_factory=list, repr=False)  # the system last
-
-    def all_scores(self) -> list[Score]:
-        """The scores of the whole test set, by metrics and by segment scores."""
-        return [*self.scores, *(each.score for each in self.segment_scores)]
-
-    def as_text(self, hypotheses: Lines | None = None) -> str:
-        """Tables for people; with `hypotheses` they show the worst lines."""
-        tables = [
-            format_scores(self.scores),
-            format_comparisons(self.comparisons),
-            format_segment_scores(self.segment_scores, hypotheses),
-            format_groups([(None, self.groups)]),
-            format_fault_rates(self.fault_rates),
-        ]
-        return "\n\n".join(table for table in tables if table)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values for machines and for the history."""
-        record: dict[str, Any] = {**self.about, "warnings": self.warnings}
-        if self.comparisons:
-            record["comparisons"] = by_metric(self.comparisons)
-        record["checks"] = {
-            rate.kind: {"translation": rate.translation, "reference": rate.reference}
-            for rate in self.fault_rates
-        }
-        record["scores"] = by_metric(self.scores)
-        if self.segment_scores:
-            record["segment_scores"] = _segment_scores_as_json(self.segment_scores)
-        if self.groups:
-            record["groups"] = {
-                each.label: {"lines": each.lines, "scores": by_metric(each.scores)}
-                for each in self.groups
-            }
-        return record
-
-
-def _segment_scores_as_json(segment_scores: Iterable[SegmentScore]) -> dict[str, dict[str, Any]]:
-    record = by_metric(each.score for each in segment_scores)
-    for each in segment_scores:
-        record[each.score.metric]["worst"] = [asdict(line) for line in each.worst]
-    return record
-
-
-def by_metric(results: Iterable[Score | Comparison]) -> dict[str, dict[str, Any]]:
-    """Turn results of one metric each into plain values: metric → the other fields."""
-    fields_by_metric = {}
-    for result in results:
-        fields = asdict(result)
-        metric = fields.pop("metric")
-        fields_by_metric[metric] = fields
-    return fields_by_metric
-
-
-def evaluate(
-    hypotheses: Lines,
-    references: References,
-    baseline: Lines | None,
-    metrics: Lines,
-    about: About,
-    sources: Lines | None,
-    asked: Asked | None = None,
-) -> Evaluation:
-    """Score translations, compare them with a baseline's if one is given, and look for faults in each line.
-
-    Raises DataError if counts differ or the text cannot be scored as it is, ConfigError for an unknown metric.
+    A baseline is measured before the system: systems are counted from the end, the last is -1.
     """
-    asked = asked or Asked()
-    warnings = check_hypotheses(hypotheses, references)
-    systems = {"system": hypotheses}
-    if baseline is not None:
-        check_baseline(baseline, hypotheses)
-        systems = {"baseline": baseline, "system": hypotheses}
-    measured = [measure(name, systems, references) for name in metrics]
-    comparisons = [] if baseline is None else [comparison(each, asked.test) for each in measured]
-    figures = figures_of(measured, asked)
-    return Evaluation(
-        about=about,
-        scores=figures.scores(-1),
-        comparisons=comparisons,
-        fault_rates=fault_rates(hypotheses, references, sources),
+
+    test_set: TestSet
+    options: EvaluationOptions
+    warnings: list[list[str]]  # [S]
+    metrics: list[Measurement]
+    segments: list[Measurement]
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """All of them."""
+        return [*self.metrics, *self.segments]
+
+    def places(self) -> dict[str, int]:
+        """The place of each system in a measurement."""
+        systems = self.test_set.systems
+        return dict(zip(systems, range(-len(systems), 0), strict=True))
+
+
+def measure_systems(
+    test_set: TestSet, metrics: Sequence[str], options: EvaluationOptions
+) -> MeasuredSystems:
+    """Measure one to ten systems. A baseline goes with one system.
+
+    Raises DataError if counts differ or a text cannot be scored as it is, ConfigError for an unknown metric.
+    """
+    refuse_too_many(test_set.systems)
+    warnings = check_systems(test_set)
+    systems = test_set.systems
+    if options.baseline is not None:
+        [hypotheses] = systems.values()
+        check_baseline(options.baseline, hypotheses)
+        systems = {"baseline": options.baseline, "system": hypotheses}
+    return MeasuredSystems(
+        test_set=test_set,
+        options=options,
         warnings=warnings,
-        segment_scores=figures.segment_scores(-1),
-        groups=figures.groups(-1),
-        measured=[*measured, *figures.segments],
+        metrics=[measure(metric, systems, test_set.references) for metric in metrics],
+        segments=[measure_segments(each) for each in options.segment_scores],
     )
 
 
-@dataclass(frozen=True)
-class Figures:
-    """The scores of every system, by index; the last system is -1."""
-
-    segments: list[Measurement]
-    by_metric: list[list[Score]]  # [metric][system]
-    by_segments: list[list[SegmentScore]]
-    by_group: list[tuple[Group, list[list[Score]]]]  # a group, and [metric][system]
-
-    def scores(self, system: int) -> list[Score]:
-        """Its score by each metric."""
-        return [scores[system] for scores in self.by_metric]
-
-    def segment_scores(self, system: int) -> list[SegmentScore]:
-        """Its segment scores of each kind."""
-        return [scores[system] for scores in self.by_segments]
-
-    def groups(self, system: int) -> list[GroupScores]:
-        """Its scores by label."""
-        found = []
-        for group, by_metric in self.by_group:
-            scores = [of_systems[system] for of_systems in by_metric]
-            found.append(GroupScores(group.label, len(group.lines), scores))
-        return found
+def check_systems(test_set: TestSet) -> list[list[str]]:
+    """What makes each system doubtful [S]. An error names the system, where there are several."""
+    warnings = []
+    for name, lines in test_set.systems.items():
+        try:
+            found = check_hypotheses(lines, test_set.references)
+        except DataError as error:
+            raise DataError(named(test_set.systems, name, str(error))) from None
+        warnings.append([*test_set.doubts, *found])
+    return warnings
 
 
-def figures_of(measured: list[Measurement], asked: Asked) -> Figures:
-    """Score the systems on all lines, by the segment scores that were given, and on the lines of each label."""
-    segments = [measure_segments(each) for each in asked.segment_scores]
-    by_segments = []
-    for each in segments:
-        pairs = zip(each.scores(), worst_lines(each), strict=True)
-        by_segments.append([SegmentScore(score, worst) for score, worst in pairs])
-    by_group = []
-    for group in asked.groups:
-        by_group.append((group, [each.only(group.lines).scores() for each in measured + segments]))
-    return Figures(segments, [each.scores() for each in measured], by_segments, by_group)
+def evaluate(
+    measured: MeasuredSystems, about: About, about_systems: Mapping[str, About]
+) -> Evaluation:
+    """What the measurements say. `about` and, for several systems, `about_systems` say what was evaluated."""
+    test = measured.options.test
+    scores = [each.scores() for each in measured.metrics]  # [M][S]
+    segment_scores = [_segment_scores(each) for each in measured.segments]
+    labels = [_label_scores(measured.measurements, each) for each in measured.options.labels]
+    systems = {}
+    places = measured.places().items()
+    for (name, place), warnings in zip(places, measured.warnings, strict=True):
+        systems[name] = SystemResult(
+            about=about_systems.get(name, {}),
+            warnings=warnings,
+            scores=[of_systems[place] for of_systems in scores],
+            segment_scores=[of_systems[place] for of_systems in segment_scores],
+            labels=[
+                LabelScores(label, lines, [of_systems[place] for of_systems in by_metric])
+                for label, lines, by_metric in labels
+            ],
+            comparisons=_comparisons(measured),
+        )
+    found = [] if len(systems) == 1 else [_pairs(each, test) for each in measured.measurements]
+    return Evaluation(about, systems, fault_rates(measured.test_set), test, found)
+
+
+def _segment_scores(measured: Measurement) -> list[SegmentScore]:
+    """Of each system [S]."""
+    both = zip(measured.scores(), worst_lines(measured), strict=True)
+    return [SegmentScore(score, worst) for score, worst in both]
+
+
+def _label_scores(
+    measurements: Sequence[Measurement], labelled: LabelledLines
+) -> tuple[str, int, list[list[Score]]]:
+    """A label, the number of its lines, and the scores on them [M][S]."""
+    scores = [each.only(labelled.lines).scores() for each in measurements]
+    return labelled.label, len(labelled.lines), scores
+
+
+def _comparisons(measured: MeasuredSystems) -> list[Comparison]:
+    """The system beside its baseline, by each metric."""
+    if measured.options.baseline is None:
+        return []
+    return [comparison(each, measured.options.test) for each in measured.metrics]
+
+
+def _pairs(measured: Measurement, test: PairedTest) -> PairsByMetric:
+    return PairsByMetric(measured.metric, measured.signed(test), pairs(measured, test))

@@ -1,79 +1,83 @@
-"""What a reader would stumble over and no score sees: lines with such a fault, in percent of all."""
+"""What a reader would stumble over and no score sees: lines with such a fault, in percent of all.
+
+Shapes: S systems, R references, N lines.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from nmt.checks.faults import KINDS, faults
+from nmt.checks.faults import Direction, checks_of, faults
 from nmt.chinese.typography import repair
-from nmt.evaluate.metrics import Lines, References
+from nmt.evaluate.results import FaultRate
+from nmt.evaluate.test_set import TestSet
 from nmt.text.scripts import is_traditional
 
 PUNCTUATION = "punctuation to fix"
 TRADITIONAL = "Traditional characters"
 
+Kinds = tuple[str, ...]
+
 
 @dataclass(frozen=True)
-class FaultRate:
-    """How many lines have a fault of one kind, in percent: translations, and references to compare with."""
+class LineFaults:
+    """The kinds of faults in one line, in order: of each system [S], and of each reference [R]."""
 
-    kind: str
-    translation: float
-    reference: float
+    systems: list[Kinds]
+    references: list[Kinds]
 
 
-def fault_rates(
-    hypotheses: Lines, references: References, sources: Lines | None
-) -> list[FaultRate]:
-    """Look at every line; without `sources`, only for faults that the line alone shows.
+def kinds_of(test_set: TestSet) -> list[str]:
+    """The kinds of faults that are looked for; without sources, those that a line shows alone."""
+    source, target = test_set.direction
+    kinds = [PUNCTUATION, TRADITIONAL] if target == "zh" else []
+    if test_set.sources is not None:
+        kinds += checks_of((source, target))
+    return kinds
+
+
+def faults_of_line(
+    direction: Direction, source: str | None, references: Sequence[str], systems: Sequence[str]
+) -> LineFaults:
+    """Look at all translations of one source: what is read of the source is then read once."""
+    found = {line: _faults_of(direction, source, line) for line in (*systems, *references)}
+    return LineFaults(
+        systems=[found[line] for line in systems],
+        references=[found[line] for line in references],
+    )
+
+
+def fault_rates(test_set: TestSet, lines: Iterable[LineFaults] | None = None) -> list[FaultRate]:
+    """The rate of each kind of fault; `lines` are those of the test set, where they are known.
 
     Of several references, each counts for its part.
     """
-    [rates] = fault_rates_of_systems([hypotheses], references, sources)
+    if lines is None:
+        lines = (faults_of_line(test_set.direction, *line) for line in test_set.lines())
+    of_systems = [Counter[str]() for _ in test_set.systems]
+    of_references = Counter[str]()
+    for line in lines:
+        for counts, kinds in zip(of_systems, line.systems, strict=True):
+            counts.update(kinds)
+        of_references.update(chain.from_iterable(line.references))
+    total = len(test_set)
+    rates = []
+    for kind in kinds_of(test_set):
+        systems = [100 * counts[kind] / total for counts in of_systems]
+        references = 100 * of_references[kind] / (total * len(test_set.references))
+        rates.append(FaultRate(kind, systems, references))
     return rates
 
 
-def fault_rates_of_systems(
-    systems: Sequence[Lines], references: References, sources: Lines | None
-) -> list[list[FaultRate]]:
-    """The same for each of several systems; the references are looked at once."""
-    kinds = [PUNCTUATION, TRADITIONAL]
-    if sources is not None:
-        kinds.extend(KINDS)
-    counts = _lines_by_kind([*systems, *references], sources)
-    ours, of_references = counts[: len(systems)], counts[len(systems) :]
-    theirs = sum(of_references, Counter[str]())
-    found = []
-    for hypotheses, own in zip(systems, ours, strict=True):
-        lines = len(hypotheses)
-        rates = []
-        for kind in kinds:
-            of_reference = 100 * theirs[kind] / (lines * len(references))
-            rates.append(FaultRate(kind, 100 * own[kind] / lines, of_reference))
-        found.append(rates)
-    return found
-
-
-def _lines_by_kind(texts: Sequence[Lines], sources: Lines | None) -> list[Counter[str]]:
-    """Count the lines of each text that have at least one fault of each kind.
-
-    All that stands for one source is looked at together: what is read of the source is then read once.
-    """
-    counts = [Counter[str]() for _ in texts]
-    for number, versions in enumerate(zip(*texts, strict=True)):
-        source = None if sources is None else sources[number]
-        for counted, line in zip(counts, versions, strict=True):
-            counted.update(kinds_of(source, line))
-    return counts
-
-
-def kinds_of(source: str | None, line: str) -> tuple[str, ...]:
+def _faults_of(direction: Direction, source: str | None, line: str) -> Kinds:
     """The kinds of faults that a line has, each once; without its source, those that it shows alone."""
-    kinds = []
-    if repair(line) != line:
-        kinds.append(PUNCTUATION)
-    if is_traditional(line):
-        kinds.append(TRADITIONAL)
+    kinds: list[str] = []
+    if direction[1] == "zh":
+        if repair(line) != line:
+            kinds.append(PUNCTUATION)
+        if is_traditional(line):
+            kinds.append(TRADITIONAL)
     if source is not None:
-        kinds += dict.fromkeys(fault.kind for fault in faults(source, line))
+        kinds += dict.fromkeys(fault.kind for fault in faults(source, line, direction))
     return tuple(kinds)

@@ -4,9 +4,9 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from nmt.errors import ConfigError, GateError
-from nmt.evaluate.measurement import Score
 from nmt.evaluate.metrics import LOWER_IS_BETTER, new_metric
-from nmt.evaluate.significance import Comparison
+from nmt.evaluate.results import Comparison, Score
+from nmt.evaluate.test_set import named
 
 
 def parse_floors(texts: Iterable[str], segment_scores: Collection[str] = ()) -> dict[str, float]:
@@ -38,33 +38,23 @@ def parse_floors(texts: Iterable[str], segment_scores: Collection[str] = ()) -> 
 
 
 def check_gate(
-    scores: Sequence[Score],
+    scores: Mapping[str, Sequence[Score]],
     floors: Mapping[str, float],
     comparisons: Sequence[Comparison] = (),
     lower_is_better: Collection[str] = LOWER_IS_BETTER,
 ) -> None:
-    """Hold scores to their bars, and `comparisons` to being not significantly worse than the baseline.
+    """Hold each system, name → scores, to the same bars, and `comparisons` to being not significantly worse.
 
     A bar is a floor; a ceiling for TER and whatever else is in `lower_is_better`. Raises GateError, one line with
     everything that does not hold; ConfigError for a bar on a metric that was not measured.
     """
-    failures = _failures(scores, floors, lower_is_better)
+    failures = []
+    for name, of_system in scores.items():
+        for failure in _failures(of_system, floors, lower_is_better):
+            failures.append(named(scores, name, failure))
     for comparison in comparisons:
         if comparison.is_worse and comparison.is_significant:
             failures.append(_describe_loss(comparison))
-    if failures:
-        raise GateError("; ".join(failures))
-
-
-def check_gate_of_systems(
-    scores: Mapping[str, Sequence[Score]],
-    floors: Mapping[str, float],
-    lower_is_better: Collection[str],
-) -> None:
-    """Hold each system, name → scores, to the same bars. Raises as `check_gate`."""
-    failures = []
-    for name, of_system in scores.items():
-        failures += [f"{name}: {each}" for each in _failures(of_system, floors, lower_is_better)]
     if failures:
         raise GateError("; ".join(failures))
 

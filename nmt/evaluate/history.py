@@ -13,7 +13,7 @@ from nmt.files import writable
 
 
 def append_history(path: Path, record: Mapping[str, Any]) -> None:
-    """Append one JSON line: `time` (ISO 8601, UTC), then `record`, such as `Evaluation.as_json` gives.
+    """Append one JSON line: `time` (ISO 8601, UTC), then `record`, such as `record_of` gives.
 
     Processes that append at the same time wait for each other. A line that could not be written in full is
     removed again; a line that a power failure cut short stays, and the new one starts on a line of its own.

@@ -1,7 +1,7 @@
 """Systems measured by one metric: scores, intervals, scores of each sentence, and whether differences are chance.
 
 Shapes: S systems, N lines, C sufficient statistics of a line (for BLEU lengths and n-gram counts), R trials. Each line
-is looked at once; all the rest is sums. The figures are those of the `sacrebleu` command.
+is looked at once; all the rest is sums. The scores are those of the `sacrebleu` command.
 
 Some names of sacrebleu begin with "_": its public functions count all lines anew for each score and each pair of
 systems. These names are the same in 2.5.0, 2.5.1 and 2.6.0, and the tests compare with the command itself.
@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import _compute_p_value, estimate_ci
 
+from nmt.evaluate.annotations import SegmentScores
 from nmt.evaluate.counting import bleu_statistics, chrf_statistics
 from nmt.evaluate.formulas import formula_of
 from nmt.evaluate.metrics import (
@@ -38,28 +39,14 @@ from nmt.evaluate.resampling import (
     kept_sums,
     seed,
 )
+from nmt.evaluate.results import BadLine, PairedTest, Score
 
-Test = Literal["bootstrap", "randomisation"]
+_WORST = 5  # lines that reports name
 _PLACES = 7  # of sums that are not whole; what summing in another order changes lies far below
 
 
 @dataclass(frozen=True)
-class Score:
-    """One metric of one system: `value` in 0 to 100 (TER: 0 or more), `low` to `high` its 95 % interval.
-
-    The interval is sacrebleu's μ ± half-width (`sacrebleu --confidence`, 1000 resamples, seed 12345 unless
-    $SACREBLEU_SEED is set), cut at the ends of the metric's range.
-    """
-
-    metric: str
-    value: float
-    low: float
-    high: float
-    signature: str
-
-
-@dataclass(frozen=True)
-class Scale:
+class MetricFunctions:
     """What turns sufficient statistics into scores, and what the scores mean.
 
     `score` takes the statistics of each line [N, C]; `sentence` those of one line. `rows` takes sums [R, C];
@@ -82,18 +69,18 @@ class Measurement:
     metric: str
     systems: tuple[str, ...]
     statistics: Statistics
-    scale: Scale
+    functions: MetricFunctions
     signature: str  # without what a test adds: `signed` gives it whole
 
     @cached_property
     def values(self) -> list[float]:
         """The score of each system."""
-        return [float(self.scale.score(lines)) for lines in self.statistics]
+        return [float(self.functions.score(lines)) for lines in self.statistics]
 
     @cached_property
     def resampled(self) -> list[Floats]:
         """The scores of each system on 1000 test sets that are drawn from this one: [R] each."""
-        return [self.scale.resampled(sums) for sums in bootstrap_sums(self.statistics)]
+        return [self.functions.resampled(sums) for sums in bootstrap_sums(self.statistics)]
 
     def scores(self) -> list[Score]:
         """The score of each system with its interval."""
@@ -114,10 +101,10 @@ class Measurement:
     def sentences(self) -> Statistics:
         """The score of each line of each system, as `sacrebleu --sentence-level` gives it: [S, N]."""
         return np.array(
-            [[self.scale.sentence(row) for row in lines.tolist()] for lines in self.statistics]
+            [[self.functions.sentence(row) for row in lines.tolist()] for lines in self.statistics]
         )
 
-    def p_values(self, test: Test = "bootstrap") -> Statistics:
+    def p_values(self, test: PairedTest = "bootstrap") -> Statistics:
         """How often chance alone would make a difference larger than that of two systems: [S, S], 1 if equal."""
         return _TESTS[test](self)
 
@@ -125,14 +112,14 @@ class Measurement:
         """The same for some of the lines."""
         return replace(self, statistics=self.statistics[:, list(lines)])
 
-    def signed(self, test: Test) -> str:
+    def signed(self, test: PairedTest) -> str:
         """The signature of scores and p-values by a test, as sacrebleu writes it."""
         chance = {"bootstrap": f"bs:{RESAMPLES}", "randomisation": f"ar:{TRIALS}"}[test]
         first, *rest = self.signature.split("|")
         return "|".join([first, chance, f"seed:{seed()}".lower(), *rest])
 
     def _within_range(self, value: float) -> float:
-        return min(self.scale.highest, max(self.scale.lowest, float(value)))
+        return min(self.functions.highest, max(self.functions.lowest, float(value)))
 
 
 def measure(metric: str, systems: Mapping[str, Lines], references: References) -> Measurement:
@@ -151,9 +138,9 @@ def count(metric: str, systems: Sequence[Lines], references: References) -> Stat
 
     Those of a part of the lines are the same alone: parts may be counted apart, and joined.
     """
-    counts = _COUNTS.get(metric)
-    if counts is not None and len(references) == 1:
-        return counts(systems, references[0])
+    own = _STATISTICS.get(metric)
+    if own is not None and len(references) == 1:
+        return own(systems, references[0])
     sacrebleu = new_metric(metric, references=prepared_references(metric, references))
     statistics = []
     for lines in systems:
@@ -162,7 +149,7 @@ def count(metric: str, systems: Sequence[Lines], references: References) -> Stat
 
 
 # What nmt counts itself, for one reference: the same statistics, for many lines at once.
-_COUNTS: dict[str, Callable[[Sequence[Lines], Lines], Statistics]] = {
+_STATISTICS: dict[str, Callable[[Sequence[Lines], Lines], Statistics]] = {
     "bleu": partial(bleu_statistics, "bleu"),
     "bleu_width": partial(bleu_statistics, "bleu_width"),
     "chrf": chrf_statistics,
@@ -178,7 +165,7 @@ def measurement_of(
         metric=metric,
         systems=tuple(systems),
         statistics=statistics,
-        scale=_scale(metric, sacrebleu),
+        functions=_functions(metric, sacrebleu),
         signature=str(sacrebleu.get_signature()),
     )
 
@@ -199,12 +186,45 @@ def score(hypotheses: Lines, references: References, metrics: Iterable[str]) -> 
     return scores
 
 
-def _scale(name: str, metric: Metric) -> Scale:
+def measure_segments(given: SegmentScores) -> Measurement:
+    """The means of the scores as a measurement, with interval and tests as metrics have them.
+
+    Its statistics are each line's score and 1.
+    """
+    scores = np.array(list(given.columns.values()))  # [S, N]
+    return Measurement(
+        metric=given.name,
+        systems=tuple(given.columns),
+        statistics=np.stack([scores, np.ones_like(scores)], axis=2),
+        functions=MetricFunctions(
+            score=lambda lines: math.fsum(lines[:, 0]) / len(lines),
+            sentence=lambda line: line[0],
+            rows=lambda sums: sums[:, 0] / sums[:, 1],
+            resampled=lambda sums: sums[:, 0] / sums[:, 1],
+            lowest=-math.inf,
+            highest=math.inf,
+            lower_is_better=given.lower_is_better,
+        ),
+        signature="mean",
+    )
+
+
+def worst_lines(measured: Measurement) -> list[list[BadLine]]:
+    """The worst lines of each system, the worst first."""
+    found = []
+    for scores in measured.sentences():
+        badness = scores if measured.functions.lower_is_better else -scores
+        order = np.argsort(-badness, kind="stable")[:_WORST]
+        found.append([BadLine(int(line) + 1, float(scores[line])) for line in order])
+    return found
+
+
+def _functions(name: str, metric: Metric) -> MetricFunctions:
     of_a_sentence = metric
     if name.startswith("bleu"):
         of_a_sentence = new_metric(name, effective_order=True)  # as --sentence-level
     is_better_low = name in LOWER_IS_BETTER
-    return Scale(
+    return MetricFunctions(
         score=lambda lines: metric._compute_score_from_stats(lines.sum(axis=0).tolist()).score,
         sentence=lambda row: of_a_sentence._compute_score_from_stats(row).score,
         rows=formula_of(metric),
@@ -249,8 +269,8 @@ def _randomisation_p_values(measured: Measurement) -> Statistics:
         swapped = (totals[second] - kept[second] + kept[first]).round(_PLACES)
         rest = (totals[first] + totals[second] - swapped).round(_PLACES)
         # The real systems stand in the first row, so that an equal difference is exactly equal.
-        one = measured.scale.rows(np.vstack([totals[first], swapped]))
-        other = measured.scale.rows(np.vstack([totals[second], rest]))
+        one = measured.functions.rows(np.vstack([totals[first], swapped]))
+        other = measured.functions.rows(np.vstack([totals[second], rest]))
         difference, *trials = np.abs(one - other)
         if difference > 0:
             p_value = _compute_p_value(np.array(trials), difference)
@@ -258,7 +278,7 @@ def _randomisation_p_values(measured: Measurement) -> Statistics:
     return p_values
 
 
-_TESTS: dict[Test, Callable[[Measurement], Statistics]] = {
+_TESTS: dict[PairedTest, Callable[[Measurement], Statistics]] = {
     "bootstrap": _bootstrap_p_values,
     "randomisation": _randomisation_p_values,
 }

@@ -1,46 +1,12 @@
 """Is a system better than another? Paired tests by one metric, of two systems or of each pair of several."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import combinations
 
 from nmt.errors import DataError
-from nmt.evaluate.measurement import Measurement, Test, measure
-from nmt.evaluate.metrics import (
-    LOWER_IS_BETTER,
-    Lines,
-    References,
-    check_counts,
-    count_of_lines,
-)
-
-SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A system and its baseline by one metric; `difference` = `value` - `baseline`, in the metric's points.
-
-    `p_value` is how often chance alone would move the score further than `difference` (Koehn, 2004, as in
-    Moses and `sacrebleu --paired-bs`): each tail of it is tested at the level given, not both together.
-    """
-
-    metric: str
-    value: float
-    baseline: float
-    difference: float
-    p_value: float
-    signature: str
-
-    @property
-    def is_significant(self) -> bool:
-        """Chance alone would make such a difference in fewer than 5 of 100 cases."""
-        return self.p_value < SIGNIFICANT
-
-    @property
-    def is_worse(self) -> bool:
-        """The system's score lies on the worse side of the baseline's, by however little."""
-        return self.difference > 0 if self.metric in LOWER_IS_BETTER else self.difference < 0
+from nmt.evaluate.measurement import Measurement, measure
+from nmt.evaluate.metrics import Lines, References, check_counts, count_of_lines
+from nmt.evaluate.results import Comparison, PairedTest, SystemPair
 
 
 def compare(
@@ -48,7 +14,7 @@ def compare(
     baseline: Lines,
     references: References,
     metrics: Iterable[str],
-    test: Test = "bootstrap",
+    test: PairedTest = "bootstrap",
 ) -> list[Comparison]:
     """Paired test of a system against a baseline, with the same seed as `score`.
 
@@ -69,7 +35,7 @@ def check_baseline(baseline: Lines, hypotheses: Lines) -> None:
         )
 
 
-def comparison(measured: Measurement, test: Test) -> Comparison:
+def comparison(measured: Measurement, test: PairedTest) -> Comparison:
     """The second of two measured systems against the first."""
     baseline, value = measured.values
     return Comparison(
@@ -82,22 +48,7 @@ def comparison(measured: Measurement, test: Test) -> Comparison:
     )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two systems by one metric; `difference` is the first one's score less the second one's."""
-
-    first: str
-    second: str
-    difference: float
-    p_value: float
-
-    @property
-    def is_significant(self) -> bool:
-        """As of a Comparison."""
-        return self.p_value < SIGNIFICANT
-
-
-def pairs(measured: Measurement, test: Test = "bootstrap") -> list[Pair]:
+def pairs(measured: Measurement, test: PairedTest = "bootstrap") -> list[SystemPair]:
     """Each pair of systems once, in the order in which they were measured."""
     values = measured.values
     p_values = measured.p_values(test)
@@ -105,5 +56,5 @@ def pairs(measured: Measurement, test: Test = "bootstrap") -> list[Pair]:
     for one, other in combinations(range(len(values)), 2):
         difference = values[one] - values[other]
         names = measured.systems[one], measured.systems[other]
-        found.append(Pair(*names, difference, float(p_values[one, other])))
+        found.append(SystemPair(*names, difference, float(p_values[one, other])))
     return found

@@ -1,18 +1,57 @@
-"""Tables of one system's evaluation for people: scores, comparisons, fault rates."""
+"""Tables of an evaluation, for people and for other programs."""
 
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
-from nmt.evaluate.fault_rates import FaultRate
-from nmt.evaluate.measurement import Score
+from nmt.evaluate.evaluation import MeasuredSystems
 from nmt.evaluate.metrics import METRICS, Lines
-from nmt.evaluate.significance import Comparison
-
-if TYPE_CHECKING:
-    from nmt.evaluate.evaluation import GroupScores, SegmentScore
+from nmt.evaluate.results import (
+    SIGNIFICANT,
+    Comparison,
+    Evaluation,
+    FaultRate,
+    LabelScores,
+    PairedTest,
+    PairsByMetric,
+    Score,
+    SegmentScore,
+    SystemResult,
+)
+from nmt.evaluate.test_set import named
 
 _EXCERPT = 40  # characters of a line that is shown
+_TESTS: dict[PairedTest, str] = {
+    "bootstrap": "paired bootstrap",
+    "randomisation": "approximate randomisation",
+}
+
+
+def format_evaluation(evaluation: Evaluation, hypotheses: Lines | None = None) -> str:
+    """Tables of one system, with its worst lines if `hypotheses` are given; or of several side by side."""
+    if len(evaluation.systems) > 1:
+        tables = _tables_of_several(evaluation)
+    else:
+        [result] = evaluation.systems.values()
+        tables = [
+            format_scores(result.scores),
+            format_comparisons(result.comparisons),
+            format_segment_scores(result.segment_scores, hypotheses),
+            format_labels(evaluation.systems),
+            format_fault_rates(evaluation.fault_rates),
+        ]
+    return "\n\n".join(table for table in tables if table)
+
+
+def format_warnings(evaluation: Evaluation) -> list[str]:
+    """What makes the systems doubtful, each with the system's name where there are several."""
+    return [
+        named(evaluation.systems, name, warning)
+        for name, result in evaluation.systems.items()
+        for warning in result.warnings
+    ]
+
+
+# --- one system ---
 
 
 def format_scores(scores: Iterable[Score]) -> str:
@@ -41,16 +80,19 @@ def format_comparisons(comparisons: Iterable[Comparison]) -> str:
     return "\n".join(rows)
 
 
-def format_fault_rates(rates: Iterable[FaultRate]) -> str:
+def format_fault_rates(rates: Sequence[FaultRate]) -> str:
     """A heading, and one line a kind of fault: name, percent of translations, percent of references."""
+    if not rates:
+        return ""
     rows = [f"{'lines with':<24}{'translation':>12}{'reference':>12}"]
     for rate in rates:
-        rows.append(f"{rate.kind:<24}{rate.translation:>10.1f} %{rate.reference:>10.1f} %")
+        [translation] = rate.systems
+        rows.append(f"{rate.kind:<24}{translation:>10.1f} %{rate.references:>10.1f} %")
     return "\n".join(rows)
 
 
 def format_segment_scores(
-    segment_scores: Iterable["SegmentScore"], hypotheses: Lines | None = None
+    segment_scores: Iterable[SegmentScore], hypotheses: Lines | None = None
 ) -> str:
     """One line a kind of score: name, mean, interval; below it the worst lines."""
     blocks = []
@@ -65,20 +107,110 @@ def format_segment_scores(
     return "\n\n".join(blocks)
 
 
-def format_groups(systems: Sequence[tuple[str | None, Sequence["GroupScores"]]]) -> str:
-    """One line a label and system (None where there is one alone): label, lines, scores; "" without groups."""
-    if not systems[0][1]:
+# --- several systems ---
+
+
+def _tables_of_several(evaluation: Evaluation) -> list[str]:
+    """Of the worst lines, the numbers alone."""
+    systems = evaluation.systems
+    matrices = [_matrix(list(systems), each, evaluation.test) for each in evaluation.pairs]
+    return [
+        _scores(systems),
+        _signatures(systems),
+        *matrices,
+        _worst_lines(systems),
+        format_labels(systems),
+        _fault_rates(evaluation),
+    ]
+
+
+def _scores(systems: Mapping[str, SystemResult]) -> str:
+    first = next(iter(systems.values()))
+    rows = [["", "system", *(score.metric for score in first.all_scores)]]
+    for number, (name, result) in enumerate(systems.items(), start=1):
+        rows.append([str(number), name, *map(cell, result.all_scores)])
+    return in_columns(rows)
+
+
+def _signatures(systems: Mapping[str, SystemResult]) -> str:
+    first = next(iter(systems.values()))
+    return in_columns([[score.metric, score.signature] for score in first.all_scores])
+
+
+def _matrix(names: Sequence[str], by_metric: PairsByMetric, test: PairedTest) -> str:
+    """The p-value of each pair: systems by name, and by their numbers in the table of scores."""
+    entries = {}
+    for pair in by_metric.pairs:
+        mark = "*" if pair.is_significant else ""
+        entries[pair.first, pair.second] = f"{pair.p_value:.4f}{mark}"
+        entries[pair.second, pair.first] = f"{pair.p_value:.4f}{mark}"
+    rows = [["", by_metric.metric, *map(str, range(1, len(names) + 1))]]
+    for number, name in enumerate(names, start=1):
+        rows.append([str(number), name, *(entries.get((name, each), "–") for each in names)])
+    head = f"p of each pair by {by_metric.metric}, {_TESTS[test]}; * under {SIGNIFICANT}"
+    return f"{head}\n{in_columns(rows)}"
+
+
+def _worst_lines(systems: Mapping[str, SystemResult]) -> str:
+    rows = []
+    for name, result in systems.items():
+        for each in result.segment_scores:
+            lines = ", ".join(f"{bad.line} ({bad.score:.4f})" for bad in each.worst)
+            rows.append([f"worst lines by {each.score.metric}", name, lines])
+    return in_columns(rows) if rows else ""
+
+
+def _fault_rates(evaluation: Evaluation) -> str:
+    if not evaluation.fault_rates:
+        return ""
+    numbers = map(str, range(1, len(evaluation.systems) + 1))
+    rows = [["lines with, in %", *numbers, "reference"]]
+    for rate in evaluation.fault_rates:
+        rows.append([rate.kind, *(f"{each:.1f}" for each in (*rate.systems, rate.references))])
+    return in_columns(rows)
+
+
+# --- both ---
+
+
+def format_labels(systems: Mapping[str, SystemResult]) -> str:
+    """One line a label and, of several, system: label, lines, scores; "" without labels."""
+    first = next(iter(systems.values())).labels
+    if not first:
         return ""
     is_one = len(systems) == 1
-    metrics = [score.metric for score in systems[0][1][0].scores]
+    metrics = [score.metric for score in first[0].scores]
     rows = [["label", "lines", *([] if is_one else ["system"]), *metrics]]
-    for place, group in enumerate(systems[0][1]):
-        for name, groups in systems:
-            scores = [cell(score) for score in groups[place].scores]
-            rows.append(
-                [group.label, f"{group.lines:,}", *([] if is_one else [str(name)]), *scores]
-            )
+    for place in range(len(first)):
+        for name, result in systems.items():
+            rows.append(_label_row(result.labels[place], [] if is_one else [name]))
     return in_columns(rows)
+
+
+def _label_row(found: LabelScores, system: Sequence[str]) -> list[str]:
+    return [found.label, f"{found.lines:,}", *system, *map(cell, found.scores)]
+
+
+def sentence_table(measured: MeasuredSystems) -> str:
+    """Every sentence's scores, tab-separated: a line for each sentence of each system.
+
+    Columns `line` (from 1), `system`, `label` if there are labels, then the score by each measurement. BLEU of a
+    sentence uses only the orders of n-grams that it has, as `sacrebleu --sentence-level`.
+    """
+    scores = [each.sentences() for each in measured.measurements]  # [M][S, N]
+    labels = {number: each.label for each in measured.options.labels for number in each.lines}
+    label_column = ["label"] if labels else []
+    header = ["line", "system", *label_column, *(each.metric for each in measured.measurements)]
+    rows = ["\t".join(header)]
+    for name, place in measured.places().items():
+        for number, values in enumerate(zip(*(each[place] for each in scores), strict=True)):
+            label = [labels[number]] if labels else []
+            fields = [str(number + 1), name, *label, *(f"{value:.4f}" for value in values)]
+            rows.append("\t".join(fields))
+    return "".join(f"{row}\n" for row in rows)
+
+
+# --- a table ---
 
 
 def cell(score: Score) -> str:

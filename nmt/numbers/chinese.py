@@ -72,8 +72,8 @@ _NUMERAL = rf"""(?:
   | (?: [{_DIGITS}十千廿卅] | {_HUNDRED} )                     # 一百二十三, 二〇一九
     (?: [{_DIGITS}十千万亿] | {_HUNDRED} ){{0,23}}
     (?:
-        [多余来几] [{_POWER}]+                                 # 三十多万
-      | 点 [{_DIGITS}]{{1,9}}+ (?![十分刻]) [{_POWER}]*        # 三点五, 一点五亿; not 三点五分
+        [多余来几] [{_POWER}]{{1,9}}                           # 三十多万
+      | 点 [{_DIGITS}]{{1,9}}+ (?![十分刻]) [{_POWER}]{{0,9}}  # 三点五, 一点五亿; not 三点五分
     )?
 )"""
 _WORD = rf"""
@@ -93,7 +93,7 @@ _NUMBER = rf"""
     (?= (?:                                                    # the 3 of 3到5万
         \s? [-–—~～至到或和、] \s?
         (?: [\d.,，]{{1,30}} | [{_DIGITS}]{{1,9}} | 十 ) [ ]?
-        (?P<shared> [{_POWER}]+ )
+        (?P<shared> [{_POWER}]{{1,9}} )
     )? )
 """
 _CHINESE = re.compile(
@@ -121,7 +121,14 @@ _COUNTED = re.compile(
 _OPENING = re.compile(r"[(（]\s?约?\s?$")
 _CLOSING = re.compile(r"[^()（）]{0,5}[里米度斤克磅顷升吨]\s?[)）]")
 _TWO_DIGITS = re.compile(f"([{_ONE_TO_NINE}])([{_ONE_TO_NINE}])(?=[{_POWER}])")  # 三四百
-_TOKEN = re.compile(rf"\d+(?:\.\d+|[{FRACTIONS}])?|[{_POWER}]")
+_TOKEN = re.compile(
+    rf"""
+    \d+ (?: \.\d+ | [{FRACTIONS}] )?    # 3, 3.5, 2½
+    | \.\d+                             # the 点五 of 二十点五
+    | [{_POWER}]
+    """,
+    re.VERBOSE,
+)
 _TO_ARABIC = str.maketrans(f"{_DIGITS}点", "0001223456789.", "多余来几个 ,，")
 
 

@@ -159,7 +159,7 @@ _WORDS = _values_of_words()
 
 _DECADE = r"(?P<decade> \d{1,3}0 ) '? s\b"  # 1990s, 90's
 _SCALE = rf"""(?:
-    (?: [ -]? (?: {"|".join(_SCALES)} ) s?\b )+                  # 3 million, 3-hundred thousand
+    (?: [ -]? (?: {"|".join(_SCALES)} ) s?\b ){{1,9}}              # 3 million, 3-hundred thousand
   | [ ]? (?: {"|".join(_ABBREVIATED_SCALES)} ) \b (?! \.[a-z] )  # 3m, $5 bn
 )"""
 _HOUR = r"(?: \s? (?: [ap]\.? \s? m\b | o'clock ) )"

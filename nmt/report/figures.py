@@ -8,12 +8,13 @@ from typing import Any
 from nmt import __version__
 from nmt.config.schema import Config
 from nmt.errors import Say
-from nmt.evaluate.measurement import measurement_of
+from nmt.evaluate.annotations import SegmentScores
+from nmt.evaluate.measurement import measure_segments, measurement_of
 from nmt.evaluate.metrics import check_counts
-from nmt.evaluate.segment_scores import measure_segments
+from nmt.evaluate.test_set import TestSet
 from nmt.report.run.runs import Difference, RunPart, differences, read_runs
 from nmt.report.systems.attention import Looked
-from nmt.report.systems.lines import TestSet, look
+from nmt.report.systems.lines import look
 from nmt.report.systems.quality import Quality, quality_of
 from nmt.report.systems.sentences import Sentence, sentences_of
 from nmt.run.folder import RunDir
@@ -51,7 +52,11 @@ def figures_of_runs(
 
 
 def figures_of_systems(
-    test_set: TestSet, metrics: Sequence[str], side: Side | None, say: Say
+    test_set: TestSet,
+    metrics: Sequence[str],
+    segment_scores: Sequence[SegmentScores],
+    side: Side | None,
+    say: Say,
 ) -> tuple[Quality, list[Sentence]]:
     """Systems beside each other, and their sentences; `side` gives words and how often they are in train.
 
@@ -68,9 +73,9 @@ def figures_of_systems(
         for metric, statistics in seen.statistics.items()
     }
     asked = [measurements[metric] for metric in metrics]
-    asked += map(measure_segments, test_set.segment_scores)
+    asked += map(measure_segments, segment_scores)
     quality = quality_of(test_set, asked, seen, _train_counts(side))
-    return quality, sentences_of(test_set, measurements["chrf"], seen.facts)
+    return quality, sentences_of(test_set, measurements["chrf"], seen.faults)
 
 
 def _train_counts(side: Side | None) -> dict[str, int] | None:

@@ -42,6 +42,7 @@ class Translator:
         self.src = engine.src
         self.tgt = engine.tgt
         self.search = search
+        self._direction = (self.src.language, self.tgt.language)
         chinese = keeps_chinese(self.src, self.tgt)
         self._find = LineSearch(engine, search.typography)
         self._numbers = numbers_masked(taught, chinese)
@@ -166,7 +167,7 @@ class Translator:
     def _is_faulty(self, line: str, candidate: Candidate) -> bool:
         """Whether a candidate should give way to another."""
         if self.search.verify == "retry":
-            return bool(faults(line, candidate.text))
+            return bool(faults(line, candidate.text, self._direction))
         is_blank = not candidate.text
         return is_blank or bool(repetition(line, candidate.text) or mangled(line, candidate.text))
 
@@ -177,5 +178,6 @@ class Translator:
 
     def _faults(self, line: str, best: Candidate) -> list[Fault]:
         """The faults that are reported."""
-        check = mangled if self.search.verify == "off" else faults
-        return check(line, best.text)
+        if self.search.verify == "off":
+            return mangled(line, best.text)
+        return faults(line, best.text, self._direction)

@@ -15,8 +15,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nmt.checks.faults import KINDS, Fault, faults
+from nmt.checks.faults import ANY_DIRECTION, ENGLISH_TO_CHINESE, KINDS, Fault
+from nmt.checks.faults import faults as faults_in
 from nmt.corpus.reading.lines import read_lines
+
+
+def faults(source: str, translation: str) -> list[Fault]:
+    """What is wrong with a translation of English into Chinese."""
+    return faults_in(source, translation, ENGLISH_TO_CHINESE)
+
 
 FAITHFUL = [
     ("It&#39;s fine.", "这&#39;很好。"),
@@ -32,6 +39,7 @@ FAITHFUL = [
     ("Some 300-400 people came.", "来了三四百人。"),
     ("Prices rose 30 percent.", "物价上涨百分之三十。"),
     ("Prices rose 30%.", "物价上涨三成。"),
+    ("Prices rose by 20.5 percent.", "物价上涨了百分之二十点五。"),
     ("Everything is 100% safe.", "一切百分之百安全。"),
     ("Exports doubled in 2010.", "2010年出口翻了一番。"),
     ("It was 50 percent water.", "其中一半是水。"),
@@ -390,6 +398,42 @@ def test_long_lines_are_no_trouble(unit: str) -> None:
     faults(line, "好")
     seconds = time.process_time() - start
     assert seconds < 3  # it takes half a second, and would take longer if it were quadratic
+
+
+# --- other directions ---
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("我有三只猫和两条狗。", "I have 3 cats and two dogs."),
+        ("他2019年来的。", "He came that year."),
+        ("你好吗？", "How are you doing today, my dear old friend and fellow traveller?"),
+        ("为什么？", "Why,, why not?"),
+    ],
+)
+def test_no_check_of_english_into_chinese_serves_another_direction(
+    source: str, translation: str
+) -> None:
+    assert faults_in(source, translation, ("zh", "en")) == []
+    assert faults(source, translation)
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "fault"),
+    [
+        ("见 https://a.b/c?d=1 。", "See https://a.b/c?d=2 .", "span mangled"),
+        ("点<b>这里</b>。", "Click </b>here<b>.", "tag misplaced"),
+        ("我爱你。", "I love you, I love you, I love you, I love you", "repetition"),
+        ("我爱你。", " ", "too short"),
+    ],
+)
+@pytest.mark.parametrize("direction", [("zh", "en"), ("en", "zh"), ("de", "fr")])
+def test_what_holds_for_any_two_languages_is_checked_in_every_direction(
+    source: str, translation: str, fault: str, direction: tuple[str, str]
+) -> None:
+    assert fault in ANY_DIRECTION
+    assert fault in {found.kind for found in faults_in(source, translation, direction)}
 
 
 # --- the references of two test sets ---

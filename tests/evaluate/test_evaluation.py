@@ -2,16 +2,27 @@ import json
 
 from sentences import HYPOTHESES, REFERENCES
 
-from nmt.evaluate.evaluation import by_metric, evaluate
+from nmt.checks.faults import ENGLISH_TO_CHINESE
+from nmt.evaluate.evaluation import EvaluationOptions, evaluate, measure_systems
 from nmt.evaluate.measurement import score
+from nmt.evaluate.records import by_metric, record_of
+from nmt.evaluate.results import Evaluation
 from nmt.evaluate.significance import compare
+from nmt.evaluate.tables import format_evaluation
+from nmt.evaluate.test_set import TestSet
+
+ALONE = EvaluationOptions()
+COMPARED = EvaluationOptions(baseline=REFERENCES)
 
 
-def test_json_holds_scores_by_metric_beside_what_else_is_known() -> None:
+def evaluated(metrics: list[str], options: EvaluationOptions) -> Evaluation:
+    test_set = TestSet({"ours": HYPOTHESES}, [REFERENCES], None, ENGLISH_TO_CHINESE)
+    return evaluate(measure_systems(test_set, metrics, options), {"model": "runs/x"}, {})
+
+
+def test_a_record_holds_scores_by_metric_beside_what_else_is_known() -> None:
     scores = score(HYPOTHESES, [REFERENCES], ["bleu", "chrf"])
-    record = evaluate(
-        HYPOTHESES, [REFERENCES], None, ["bleu", "chrf"], {"model": "runs/x"}, None
-    ).as_json()
+    record = record_of(evaluated(["bleu", "chrf"], ALONE))
     assert record["model"] == "runs/x"
     assert json.loads(json.dumps(record))["scores"] == by_metric(scores)
     assert record["scores"]["bleu"] == {
@@ -22,18 +33,18 @@ def test_json_holds_scores_by_metric_beside_what_else_is_known() -> None:
     }
 
 
-def test_json_holds_comparisons_only_with_a_baseline() -> None:
-    alone = evaluate(HYPOTHESES, [REFERENCES], None, ["chrf"], {}, None).as_json()
-    compared = evaluate(HYPOTHESES, [REFERENCES], REFERENCES, ["chrf"], {}, None).as_json()
-    assert list(alone) == ["warnings", "checks", "scores"]
-    assert list(compared) == ["warnings", "comparisons", "checks", "scores"]
+def test_a_record_holds_comparisons_only_with_a_baseline() -> None:
+    alone = record_of(evaluated(["chrf"], ALONE))
+    compared = record_of(evaluated(["chrf"], COMPARED))
+    assert list(alone) == ["model", "warnings", "checks", "scores"]
+    assert list(compared) == ["model", "warnings", "comparisons", "checks", "scores"]
     assert compared["comparisons"] == by_metric(
         compare(HYPOTHESES, REFERENCES, [REFERENCES], ["chrf"])
     )
 
 
 def test_text_has_a_table_of_comparisons_only_with_a_baseline() -> None:
-    alone = evaluate(HYPOTHESES, [REFERENCES], None, ["chrf"], {}, None).as_text()
-    compared = evaluate(HYPOTHESES, [REFERENCES], REFERENCES, ["chrf"], {}, None).as_text()
+    alone = format_evaluation(evaluated(["chrf"], ALONE))
+    compared = format_evaluation(evaluated(["chrf"], COMPARED))
     assert len(alone.split("\n\n")) == 2
     assert len(compared.split("\n\n")) == 3

@@ -1,9 +1,8 @@
 import pytest
 
 from nmt.errors import ConfigError, GateError
-from nmt.evaluate.gate import check_gate, check_gate_of_systems, parse_floors
-from nmt.evaluate.measurement import Score
-from nmt.evaluate.significance import Comparison
+from nmt.evaluate.gate import check_gate, parse_floors
+from nmt.evaluate.results import Comparison, Score
 
 
 def test_floors_are_read() -> None:
@@ -33,13 +32,17 @@ def scored(**values: float) -> list[Score]:
 def test_the_gate_opens_where_every_bar_holds() -> None:
     worse_by_chance = Comparison("bleu", 20, 21, -1, 0.2, "")
     better = Comparison("bleu", 20, 10, 10, 0.001, "")
-    check_gate(scored(bleu=20, ter=60), {"bleu": 20, "ter": 60}, [worse_by_chance, better])
+    check_gate(
+        {"ours": scored(bleu=20, ter=60)}, {"bleu": 20, "ter": 60}, [worse_by_chance, better]
+    )
 
 
 def test_the_gate_names_everything_that_does_not_hold() -> None:
     lost = Comparison("chrf", 10, 15, -5, 0.001, "")
     with pytest.raises(GateError) as caught:
-        check_gate(scored(bleu=19.5, chrf=10, ter=70), {"bleu": 20, "chrf": 5, "ter": 60}, [lost])
+        check_gate(
+            {"ours": scored(bleu=19.5, chrf=10, ter=70)}, {"bleu": 20, "chrf": 5, "ter": 60}, [lost]
+        )
     assert str(caught.value) == (
         "bleu 19.5000 is under 20; ter 70.0000 is over 60; "
         "chrf 10.0000 is significantly worse than the baseline's 15.0000 (p = 0.0010)"
@@ -48,26 +51,26 @@ def test_the_gate_names_everything_that_does_not_hold() -> None:
 
 def test_a_rise_of_ter_is_a_loss() -> None:
     with pytest.raises(GateError, match=r"ter 70\.0000 is significantly worse"):
-        check_gate([], {}, [Comparison("ter", 70, 60, 10, 0.001, "")])
-    check_gate([], {}, [Comparison("ter", 60, 70, -10, 0.001, "")])
+        check_gate({}, {}, [Comparison("ter", 70, 60, 10, 0.001, "")])
+    check_gate({}, {}, [Comparison("ter", 60, 70, -10, 0.001, "")])
 
 
 def test_a_bar_on_a_metric_that_was_not_measured_is_a_mistake() -> None:
     with pytest.raises(ConfigError, match="ter has the bar 60 but was not measured"):
-        check_gate(scored(bleu=20), {"ter": 60})
+        check_gate({"ours": scored(bleu=20)}, {"ter": 60})
 
 
 def test_segment_scores_have_bars_too() -> None:
     floors = parse_floors(["comet=0.8", "metricx=3"], ["comet", "metricx"])
     lower = {"ter", "metricx"}
-    check_gate(scored(comet=0.8, metricx=2.5), floors, (), lower)
+    check_gate({"ours": scored(comet=0.8, metricx=2.5)}, floors, (), lower)
     with pytest.raises(GateError, match=r"^metricx 3\.5000 is over 3$"):
-        check_gate(scored(comet=0.9, metricx=3.5), floors, (), lower)
+        check_gate({"ours": scored(comet=0.9, metricx=3.5)}, floors, (), lower)
 
 
 def test_every_system_is_held_to_the_bars() -> None:
     systems = {"good": scored(bleu=30), "bad": scored(bleu=10), "worse": scored(bleu=9)}
-    check_gate_of_systems(systems, {"bleu": 9}, ())
+    check_gate(systems, {"bleu": 9})
     with pytest.raises(GateError) as caught:
-        check_gate_of_systems(systems, {"bleu": 20}, ())
+        check_gate(systems, {"bleu": 20})
     assert str(caught.value) == "bad: bleu 10.0000 is under 20; worse: bleu 9.0000 is under 20"

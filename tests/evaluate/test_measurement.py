@@ -1,4 +1,4 @@
-"""Figures of several systems are those of the sacrebleu command."""
+"""Scores of several systems are those of the sacrebleu command."""
 
 import re
 import subprocess
@@ -19,8 +19,8 @@ from nmt.errors import ConfigError, DataError
 from nmt.evaluate import resampling
 from nmt.evaluate.formulas import bleu_rows, chrf_rows, formula_of
 from nmt.evaluate.measurement import Measurement, measure, score
-from nmt.evaluate.measurement import Test as ATest
 from nmt.evaluate.metrics import METRICS, new_metric, prepared_references, values
+from nmt.evaluate.results import PairedTest as TestName
 from nmt.evaluate.significance import compare, pairs
 
 OPTIONS = ["-tok", "zh", "--ter-asian-support", "--ter-normalized", "-w", "4"]
@@ -40,7 +40,7 @@ def sacrebleu_command(folder: Path, texts: dict[str, list[str]], *options: str) 
 )
 def printed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[ATest, str]:
+) -> tuple[TestName, str]:
     """What the command prints of all systems by all metrics, each system compared with the first."""
     test, option = request.param
     folder = tmp_path_factory.mktemp(test)
@@ -52,7 +52,7 @@ def printed(
 
 @pytest.mark.parametrize("metric", OF_SACREBLEU)
 def test_scores_and_p_values_of_several_systems_are_those_of_the_command(
-    metric: str, printed: tuple[ATest, str]
+    metric: str, printed: tuple[TestName, str]
 ) -> None:
     test, text = printed
     measured = measure(metric, SYSTEMS, [REFERENCES])
@@ -218,8 +218,8 @@ def test_a_formula_takes_no_rows() -> None:
     assert bleu_rows(np.zeros((0, 10))).shape == chrf_rows(np.zeros((0, 18))).shape == (0,)
 
 
-@pytest.mark.parametrize("test", get_args(ATest))
-def test_drawing_in_parts_draws_the_same(test: ATest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("test", get_args(TestName))
+def test_drawing_in_parts_draws_the_same(test: TestName, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of long test sets, less than all is drawn at once."""
     measured = measure("chrf", SYSTEMS, [REFERENCES])
     at_once = measured.p_values(test)
@@ -227,16 +227,16 @@ def test_drawing_in_parts_draws_the_same(test: ATest, monkeypatch: pytest.Monkey
     assert np.array_equal(measured.p_values(test), at_once)
 
 
-@pytest.mark.parametrize("test", get_args(ATest))
-def test_equal_systems_differ_by_chance_alone(test: ATest) -> None:
+@pytest.mark.parametrize("test", get_args(TestName))
+def test_equal_systems_differ_by_chance_alone(test: TestName) -> None:
     for metric in ("bleu", "chrf"):
         measured = measure(metric, {"one": GOOD, "copy": GOOD}, [REFERENCES])
         assert measured.p_values(test).tolist() == [[1, 1], [1, 1]]
 
 
-@pytest.mark.parametrize("test", get_args(ATest))
+@pytest.mark.parametrize("test", get_args(TestName))
 def test_a_seed_of_the_environment_changes_the_draws_and_the_signature(
-    test: ATest, monkeypatch: pytest.MonkeyPatch
+    test: TestName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def measured() -> Measurement:
         return measure("bleu", {"good": GOOD, "equal": EQUAL}, [REFERENCES])

@@ -1,45 +1,52 @@
-"""Several systems side by side: the figures are those of each alone, and of each pair."""
+"""Several systems side by side: the scores are those of each alone, and of each pair."""
 
 import json
 
 import pytest
 from made_systems import REFERENCES, SYSTEMS
 
+from nmt.checks.faults import ENGLISH_TO_CHINESE
 from nmt.errors import ConfigError, DataError
-from nmt.evaluate.evaluation import Asked, by_metric, evaluate
-from nmt.evaluate.groups import group
+from nmt.evaluate.annotations import SegmentScores, lines_by_label
+from nmt.evaluate.evaluation import EvaluationOptions, evaluate, measure_systems
 from nmt.evaluate.measurement import measure
-from nmt.evaluate.segment_scores import SegmentScores
-from nmt.evaluate.sentences import sentence_table
+from nmt.evaluate.records import by_metric, record_of
+from nmt.evaluate.results import Evaluation
 from nmt.evaluate.significance import pairs
-from nmt.evaluate.systems import evaluate_systems
+from nmt.evaluate.tables import format_evaluation, format_warnings, sentence_table
+from nmt.evaluate.test_set import TestSet
 
 METRICS = ["bleu", "chrf"]
 LABELS = ["news", "law"] * 30
-GROUPS = group("by", LABELS)
+LABELLED = lines_by_label("by", LABELS)
 COMET = SegmentScores("comet", {name: [len(name) / 8] * 60 for name in SYSTEMS})
 ABOUT = {name: {"hypothesis": f"{name}.zh"} for name in SYSTEMS}
-FOUND = evaluate_systems(
-    SYSTEMS,
-    [REFERENCES],
-    METRICS,
-    {"lines": 60},
-    ABOUT,
-    None,
-    Asked("randomisation", GROUPS, [COMET]),
-)
+
+
+def set_of(systems: dict[str, list[str]]) -> TestSet:
+    return TestSet(systems, [REFERENCES], None, ENGLISH_TO_CHINESE)
+
+
+def evaluated(systems: dict[str, list[str]]) -> Evaluation:
+    return evaluate(measure_systems(set_of(systems), ["chrf"], EvaluationOptions()), {}, {})
+
+
+OPTIONS = EvaluationOptions("randomisation", None, LABELLED, [COMET])
+MEASURED = measure_systems(set_of(SYSTEMS), METRICS, OPTIONS)
+FOUND = evaluate(MEASURED, {"lines": 60}, ABOUT)
 
 
 def test_each_system_has_the_evaluation_that_it_has_alone() -> None:
     for name, lines in SYSTEMS.items():
         comet = SegmentScores("comet", {name: COMET.columns[name]})
-        asked = Asked(groups=GROUPS, segment_scores=[comet])
-        alone = evaluate(lines, [REFERENCES], None, METRICS, ABOUT[name], None, asked)
-        assert FOUND.systems[name].as_json() == alone.as_json()
+        options = EvaluationOptions(labels=LABELLED, segment_scores=[comet])
+        measured = measure_systems(set_of({name: lines}), METRICS, options)
+        alone = record_of(evaluate(measured, ABOUT[name], {}))
+        assert record_of(FOUND)["systems"][name] == alone
 
 
 def test_json_holds_the_systems_by_name_and_each_pair_once() -> None:
-    record = json.loads(json.dumps(FOUND.as_json()))
+    record = json.loads(json.dumps(record_of(FOUND)))
     assert list(record) == ["lines", "systems", "significance"]
     assert list(record["systems"]) == list(SYSTEMS)
     measured = measure("bleu", SYSTEMS, [REFERENCES])
@@ -53,7 +60,7 @@ def test_json_holds_the_systems_by_name_and_each_pair_once() -> None:
 
 
 def test_text_has_a_row_a_system_and_a_matrix_a_metric() -> None:
-    blocks = [block.splitlines() for block in FOUND.as_text().split("\n\n")]
+    blocks = [block.splitlines() for block in format_evaluation(FOUND).split("\n\n")]
     scores, signatures, by_bleu, by_chrf, by_comet, worst, groups, faults = blocks
     assert scores[0].split() == ["system", "bleu", "chrf", "comet"]
     good = FOUND.systems["good"].scores[0]
@@ -77,13 +84,12 @@ def test_groups_are_test_sets_of_their_own() -> None:
     law = [line for line, label in zip(SYSTEMS["bad"], LABELS, strict=True) if label == "law"]
     references = [line for line, label in zip(REFERENCES, LABELS, strict=True) if label == "law"]
     alone = measure("chrf", {"bad": law}, [references]).scores()
-    _, found = FOUND.systems["bad"].groups
+    _, found = FOUND.systems["bad"].labels
     assert (found.label, found.lines, found.scores[1]) == ("law", 30, alone[0])
 
 
 def test_a_table_of_sentences_has_a_line_for_each_sentence_of_each_system() -> None:
-    places = {name: place for place, name in enumerate(SYSTEMS)}
-    header, *rows = sentence_table(places, FOUND.measured, GROUPS).splitlines()
+    header, *rows = sentence_table(MEASURED).splitlines()
     assert header.split("\t") == ["line", "system", "label", "bleu", "chrf", "comet"]
     assert len(rows) == 3 * 60
     chrf = measure("chrf", SYSTEMS, [REFERENCES]).sentences()
@@ -94,14 +100,14 @@ def test_a_table_of_sentences_has_a_line_for_each_sentence_of_each_system() -> N
 
 def test_a_doubtful_system_is_named() -> None:
     systems = {"good": SYSTEMS["good"], "empty": ["", *SYSTEMS["bad"][1:]]}
-    found = evaluate_systems(systems, [REFERENCES], ["chrf"], {}, {"good": {}, "empty": {}}, None)
-    assert found.warnings == ["empty: 1 of 60 lines of hypothesis are blank, first line 1"]
+    found = format_warnings(evaluated(systems))
+    assert found == ["empty: 1 of 60 lines of hypothesis are blank, first line 1"]
     segmented = {"good": SYSTEMS["good"], "cut": [" ".join(line) for line in SYSTEMS["bad"]]}
     with pytest.raises(DataError, match=r"^cut: 100% of the hypothesis lines are segmented"):
-        evaluate_systems(segmented, [REFERENCES], ["chrf"], {}, {"good": {}, "cut": {}}, None)
+        evaluated(segmented)
 
 
 def test_more_than_ten_systems_are_refused() -> None:
     systems = {str(number): SYSTEMS["good"] for number in range(11)}
     with pytest.raises(ConfigError, match="11 systems; at most 10 are compared at a time"):
-        evaluate_systems(systems, [REFERENCES], ["chrf"], {}, {}, None)
+        evaluated(systems)

@@ -1,8 +1,4 @@
-from nmt.evaluate.evaluation import SegmentScore
-from nmt.evaluate.fault_rates import FaultRate
-from nmt.evaluate.measurement import Score
-from nmt.evaluate.segment_scores import BadLine
-from nmt.evaluate.significance import Comparison
+from nmt.evaluate.results import BadLine, Comparison, FaultRate, Score, SegmentScore
 from nmt.evaluate.tables import (
     format_comparisons,
     format_fault_rates,
@@ -34,7 +30,7 @@ def test_comparisons_say_difference_and_significance() -> None:
 
 
 def test_fault_rates_stand_below_a_heading() -> None:
-    rates = [FaultRate("copy", 12.34, 0.0), FaultRate("punctuation to fix", 100.0, 3.0)]
+    rates = [FaultRate("copy", [12.34], 0.0), FaultRate("punctuation to fix", [100.0], 3.0)]
     assert format_fault_rates(rates).split("\n") == [
         "lines with               translation   reference",
         "copy                          12.3 %       0.0 %",

@@ -87,6 +87,17 @@ def test_any_text_is_read(text: str) -> None:
     chinese(text)
 
 
+@pytest.mark.parametrize(
+    ("number", "scale"),
+    [("5 ", "trillion "), ("3 to 5 ", "trillion "), ("3到5", "亿"), ("三点五", "亿")],
+)
+def test_a_number_of_any_size_is_read(number: str, scale: str) -> None:
+    """Its value would have more digits than a Decimal holds, a million."""
+    line = number + scale * 130_000
+    english(line)
+    chinese(line)
+
+
 HOSTILE = [
     "9", "1,", "111,", "1.", "1/", "1:00 ", "1 000 ", "一", "万", "一万", "三百", "1万", "十分之", "点", "半", "20世纪",
     "A-", "two ", "two hundred and ", "million ", "3-", "3 to ", "（", "'90s", "零", "Jan 1 ", "½", "三四",

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.checks.faults import faults
+from nmt.checks.faults import ENGLISH_TO_CHINESE, faults
 from nmt.spans.masking import (
     NUMBER_PLACEHOLDERS,
     SPAN_PLACEHOLDERS,
@@ -443,7 +443,7 @@ def test_millions_come_back_as_chinese_counts_them(number: str, chinese: str) ->
     masked = mask(f"About {number} people.", numbers="all")
     (placeholder,) = masked.spans
     assert masked.fill(f"约{placeholder}人。") == f"约{chinese}人。"
-    assert not faults(f"About {number} people.", f"约{chinese}人。")
+    assert not faults(f"About {number} people.", f"约{chinese}人。", ENGLISH_TO_CHINESE)
     assert number not in mask(f"About {number} people.").spans.values()
 
 

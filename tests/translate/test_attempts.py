@@ -6,7 +6,7 @@ import pytest
 import torch
 from echoes import CHINESE, NUMBERS_MASKED, PROTECTING, Echo, echo, side, translator
 
-from nmt.checks.faults import Fault
+from nmt.checks.faults import CHECKS, ENGLISH_TO_CHINESE, Direction, Fault
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.engines.decoder import Decoder
 from nmt.search.hypotheses import Hypothesis, NBest
@@ -46,8 +46,8 @@ def test_to_look_further_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -
     assert (6, 120) in others
 
 
-def too_long(most: int) -> Callable[[str, str], list[Fault]]:
-    return lambda _source, text: [Fault("too long", text)] if len(text) > most else []
+def too_long(most: int) -> Callable[[str, str, Direction], list[Fault]]:
+    return lambda _source, text, _direction: [Fault("too long", text)] if len(text) > most else []
 
 
 def echo_that_can_stop() -> Echo:
@@ -199,7 +199,7 @@ def test_retrying_never_gives_up_a_translation_without_fault(
     """Also if the wider searches find none."""
     monkeypatch.setattr(
         "nmt.translate.translator.faults",
-        lambda _source, text: [] if text.endswith("天") else [Fault("copy", text)],
+        lambda _source, text, _direction: [] if text.endswith("天") else [Fault("copy", text)],
     )
     src, tgt = side("en", LETTERS), side("zh", ["4", "2", "天", "地", *PLACEHOLDERS])
     retrying = translator(Echo(60, len(tgt.vocab)), src, tgt, verify="retry", beam_size=2)
@@ -233,7 +233,7 @@ def test_a_line_that_was_tried_again_has_as_many_translations_as_were_asked_for(
     """Those without a fault come first; within both kinds, the likelier ones."""
     monkeypatch.setattr(
         "nmt.translate.translator.faults",
-        lambda _source, text: [] if text in ("荒", "洪") else [Fault("copy", text)],
+        lambda _source, text, _direction: [] if text in ("荒", "洪") else [Fault("copy", text)],
     )
     tokens = [CHINESE.vocab.ids[character] for character in "天地玄黄洪荒"]
     model = likely(dict(zip(tokens, range(6), strict=True)))
@@ -268,7 +268,9 @@ def test_no_attempt_repeats_what_the_user_forbade(
     assert forbidden == expected
 
 
-def test_retrying_gives_numbers_the_way_of_spans() -> None:
+def test_retrying_gives_numbers_the_way_of_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The model translates Chinese into itself.
+    monkeypatch.setitem(CHECKS, ("zh", "zh"), CHECKS[ENGLISH_TO_CHINESE])
     lines = ["天 42 地", "天 3.5 and 1999", "黄"]  # the vocabulary has no digits
     options = {"typography": "off", "max_ratio": 1.0}
     found = {
@@ -284,3 +286,17 @@ def test_retrying_gives_numbers_the_way_of_spans() -> None:
     ]
     assert not any(t.faults for t in found["retry"])
     assert found["retry"][0].text == lines[0]
+
+
+@pytest.mark.parametrize(("source", "target"), [("zh", "en"), ("en", "zh")])
+def test_a_translator_looks_for_the_faults_of_its_direction(source: str, target: str) -> None:
+    """Of a model that leaves numbers out, and says four words for one."""
+    src, tgt = side(source, ["3", "天"]), side(target, ["cats", "天"])
+    terse = translator(Echo(60, len(tgt.vocab)), src, tgt, verify="flag", n_best=1)
+    words = [tgt.vocab.ids[token] for token in ["cats", "天"]]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(terse.engine, "decode", lambda *_: [[Hypothesis(words, -1, -1)]])
+        (translation,) = terse.translate(["3只 cat"])
+    kinds = {fault.kind for fault in translation.faults}
+    assert ("number missing" in kinds) == (target == "zh")
+    assert bool(kinds) == (target == "zh")

@@ -11,8 +11,9 @@ from nmt.commands.shell.streams import filled_lines, is_standard, refuse_unreada
 from nmt.errors import ConfigError, DataError, counted
 
 if TYPE_CHECKING:
-    from nmt.evaluate.evaluation import Asked
-    from nmt.evaluate.measurement import Test
+    from nmt.evaluate.annotations import LabelledLines, SegmentScores
+    from nmt.evaluate.evaluation import EvaluationOptions
+    from nmt.evaluate.results import PairedTest
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class EvaluationFiles:
     labels: Path | None
     segment_scores: dict[str, Path]
     lower_is_better: list[str]
-    test: "Test | None"  # of differences; None: as usual
+    test: "PairedTest | None"  # of differences; None: as usual
 
     @classmethod
     def of(
@@ -38,7 +39,7 @@ class EvaluationFiles:
         labels: Path | None,
         segment_scores: list[str] | None,
         lower_is_better: list[str] | None,
-        test: "Test | None",
+        test: "PairedTest | None",
     ) -> "EvaluationFiles":
         """From the command line. Raises ConfigError for a name that is given twice, or is none."""
         return cls(
@@ -60,7 +61,7 @@ class EvaluationFiles:
 
     def refuse(self) -> None:
         """Raise, before the work begins, for files that do not go together or cannot be read."""
-        from nmt.evaluate.systems import refuse_too_many
+        from nmt.evaluate.test_set import refuse_too_many
 
         if self.hypotheses and not self.references:
             raise ConfigError("--hyp needs --ref FILE, the reference translations")
@@ -81,27 +82,37 @@ class EvaluationFiles:
                 raise ConfigError(f"--lower-is-better {name}: {message}")
         refuse_unreadable(*self.read())
 
-    def asked(self, systems: Sequence[str], lines: int) -> "Asked":
+    def options(
+        self, systems: Sequence[str], lines: int, baseline: list[str] | None
+    ) -> "EvaluationOptions":
         """Read the labels and scores. Raises DataError naming the file and line if they do not fit the text."""
-        from nmt.evaluate.evaluation import Asked
-        from nmt.evaluate.groups import group
-        from nmt.evaluate.segment_scores import read_segment_scores
+        from nmt.evaluate.evaluation import EvaluationOptions
 
-        groups = []
-        if self.labels is not None:
-            labels = filled_lines(self.labels, "give one label a line")
-            _refuse_other_length(self.labels, "label", len(labels), lines)
-            groups = group(self.labels, labels)
-        segment_scores = []
-        for name, path in self.segment_scores.items():
-            table = filled_lines(path, "give one score a line")
-            is_lower = name in self.lower_is_better
-            found = read_segment_scores(name, path, table, systems, is_lower)
-            scored = len(next(iter(found.columns.values())))
-            noun = "score" if scored == len(table) else "score below the line of names"
-            _refuse_other_length(path, noun, scored, lines)
-            segment_scores.append(found)
-        return Asked(self.test or "bootstrap", groups, segment_scores)
+        labels = self._labels(lines)
+        segment_scores = [
+            self._segment_scores(name, systems, lines) for name in self.segment_scores
+        ]
+        return EvaluationOptions(self.test or "bootstrap", baseline, labels, segment_scores)
+
+    def _labels(self, lines: int) -> "list[LabelledLines]":
+        from nmt.evaluate.annotations import lines_by_label
+
+        if self.labels is None:
+            return []
+        labels = filled_lines(self.labels, "give one label a line")
+        _refuse_other_length(self.labels, "label", len(labels), lines)
+        return lines_by_label(self.labels, labels)
+
+    def _segment_scores(self, name: str, systems: Sequence[str], lines: int) -> "SegmentScores":
+        from nmt.evaluate.annotations import read_segment_scores
+
+        path = self.segment_scores[name]
+        table = filled_lines(path, "give one score a line")
+        found = read_segment_scores(name, path, table, systems, name in self.lower_is_better)
+        scored = len(next(iter(found.columns.values())))
+        noun = "score" if scored == len(table) else "score below the line of names"
+        _refuse_other_length(path, noun, scored, lines)
+        return found
 
 
 def _refuse_other_length(path: Path, noun: str, found: int, lines: int) -> None:

@@ -13,8 +13,8 @@ from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
     from nmt.commands.evaluation.submission import Submission
-    from nmt.evaluate.evaluation import Evaluation
-    from nmt.evaluate.systems import SystemsEvaluation
+    from nmt.evaluate.evaluation import MeasuredSystems
+    from nmt.evaluate.results import Evaluation
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,25 @@ class Results:
             write_text(self.output, text)
 
     def publish(
-        self,
-        result: "Evaluation | SystemsEvaluation",
-        submitted: "Submission",
-        history: Path | None,
+        self, evaluation: "Evaluation", measured: "MeasuredSystems", history: Path | None
     ) -> None:
         """Write the table of sentences if it is wanted, print the evaluation, and append it to the history."""
         from nmt.evaluate.history import append_history
+        from nmt.evaluate.records import record_of
+        from nmt.evaluate.tables import format_evaluation, format_warnings, sentence_table
         from nmt.files import writable, write_text
 
         if self.sentences is not None:
-            write_text(self.sentences, writable(submitted.sentence_table(result)))
-        for warning in result.warnings:
+            write_text(self.sentences, writable(sentence_table(measured)))
+        for warning in format_warnings(evaluation):
             warn(warning)
         if self.as_json:
-            put(json.dumps(result.as_json(), ensure_ascii=False, indent=2) + "\n")
+            put(json.dumps(record_of(evaluation), ensure_ascii=False, indent=2) + "\n")
         elif not self.quiet:
-            put(result.as_text(submitted.hypotheses) + "\n")
+            hypotheses = next(iter(measured.test_set.systems.values()))
+            put(format_evaluation(evaluation, hypotheses) + "\n")
         if history:
-            append_history(history, result.as_json())
+            append_history(history, record_of(evaluation))
 
 
 @dataclass(frozen=True)
@@ -96,16 +96,15 @@ class Gate:
         found = parse_floors(floors, files.segment_scores)
         return cls(found, below_baseline, files.lower_is_better)
 
-    def check(self, result: "Evaluation | SystemsEvaluation") -> None:
+    def check(self, evaluation: "Evaluation") -> None:
         """Raise GateError for what does not hold."""
-        from nmt.evaluate.evaluation import Evaluation
-        from nmt.evaluate.gate import check_gate, check_gate_of_systems
+        from nmt.evaluate.gate import check_gate
         from nmt.evaluate.metrics import LOWER_IS_BETTER
 
+        scores = {name: result.all_scores for name, result in evaluation.systems.items()}
+        comparisons = []
+        if self.is_below_baseline_a_failure:
+            [result] = evaluation.systems.values()
+            comparisons = result.comparisons
         lower = {*LOWER_IS_BETTER, *self.lower_is_better}
-        if isinstance(result, Evaluation):
-            comparisons = result.comparisons if self.is_below_baseline_a_failure else ()
-            check_gate(result.all_scores(), self.floors, comparisons, lower)
-            return
-        scores = {name: each.all_scores() for name, each in result.systems.items()}
-        check_gate_of_systems(scores, self.floors, lower)
+        check_gate(scores, self.floors, comparisons, lower)

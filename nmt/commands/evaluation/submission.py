@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,62 +19,35 @@ from nmt.errors import DataError, ModelError, counted, print_nothing
 from nmt.run.folder import RunDir
 
 if TYPE_CHECKING:
+    from nmt.checks.faults import Direction
     from nmt.config.schema import Config
     from nmt.engines.base import EngineRequest
-    from nmt.evaluate.evaluation import Asked, Evaluation
-    from nmt.evaluate.systems import SystemsEvaluation
+    from nmt.evaluate.evaluation import EvaluationOptions, MeasuredSystems
+    from nmt.evaluate.metrics import Lines
+    from nmt.evaluate.results import Evaluation
+    from nmt.evaluate.test_set import TestSet
 
 
 @dataclass(frozen=True)
 class Submission:
-    """Systems' translations, line for line with each of their references and, where they are known, their sources."""
+    """A test set, what reports say of it and, where there are several systems, of each; and what is asked."""
 
-    systems: dict[str, list[str]]
-    references: list[list[str]]
-    sources: list[str] | None
-    about: dict[str, Any]  # what reports say of it
-    about_systems: dict[str, dict[str, Any]]  # and of each system, where there are several
-    asked: "Asked"
-    doubts: tuple[str, ...] = ()  # what makes its scores doubtful beside the text itself
+    test_set: "TestSet"
+    about: dict[str, Any]
+    about_systems: dict[str, dict[str, Any]]
+    options: "EvaluationOptions"
 
     @property
-    def hypotheses(self) -> list[str]:
+    def hypotheses(self) -> "Lines":
         """The translations of the one system, or the first one."""
-        return next(iter(self.systems.values()))
+        return next(iter(self.test_set.systems.values()))
 
-    def evaluate(
-        self, baseline: list[str] | None, metrics: list[str]
-    ) -> "Evaluation | SystemsEvaluation":
-        """Score it, and compare systems with each other, or one with a baseline's translations if they are given."""
-        from nmt.evaluate import evaluation, systems
+    def evaluate(self, metrics: list[str]) -> "tuple[MeasuredSystems, Evaluation]":
+        """Measure the systems, and compare them with each other, or the one with its baseline."""
+        from nmt.evaluate import evaluation
 
-        if len(self.systems) > 1:
-            return systems.evaluate_systems(
-                self.systems,
-                self.references,
-                metrics,
-                self.about,
-                self.about_systems,
-                self.sources,
-                self.asked,
-            )
-        result = evaluation.evaluate(
-            self.hypotheses,
-            self.references,
-            baseline,
-            metrics,
-            self.about,
-            self.sources,
-            self.asked,
-        )
-        return replace(result, warnings=[*self.doubts, *result.warnings])
-
-    def sentence_table(self, result: "Evaluation | SystemsEvaluation") -> str:
-        """The scores of every sentence."""
-        from nmt.evaluate import sentences
-
-        places = {name: place for place, name in enumerate(self.systems, start=-len(self.systems))}
-        return sentences.sentence_table(places, result.measured, self.asked.groups)
+        measured = evaluation.measure_systems(self.test_set, metrics, self.options)
+        return measured, evaluation.evaluate(measured, self.about, self.about_systems)
 
 
 def of(
@@ -87,12 +60,20 @@ def of(
 ) -> Submission:
     """The translations of a run, or without one from files. Raises as those do."""
     if run is None:
-        return from_files(files)
+        return from_files(files, _direction(settings), baseline)
     return from_model(settings, run, files, computing, quiet, baseline)
 
 
-def from_files(files: EvaluationFiles) -> Submission:
+def _direction(settings: "Config") -> "Direction":
+    return settings.src.language, settings.tgt.language
+
+
+def from_files(
+    files: EvaluationFiles, direction: "Direction", baseline: list[str] | None = None
+) -> Submission:
     """Translations from files. Raises DataError for unequal sources, labels or scores."""
+    from nmt.evaluate.test_set import TestSet
+
     systems = {name: filled_lines(path) for name, path in files.hypotheses.items()}
     references = [filled_lines(path) for path in files.references]
     first_path, first = next(iter(files.hypotheses.values())), next(iter(systems.values()))
@@ -107,9 +88,12 @@ def from_files(files: EvaluationFiles) -> Submission:
     about["reference"] = _names(files.references)
     about["public_test"] = public_name(sources, references[0])
     about["lines"] = len(first)
-    about_systems = {name: {"hypothesis": str(path)} for name, path in files.hypotheses.items()}
-    asked = files.asked(list(systems), len(first))
-    return Submission(systems, references, sources, about, about_systems, asked)
+    about_systems = {}
+    if len(systems) > 1:
+        about_systems = {name: {"hypothesis": str(path)} for name, path in files.hypotheses.items()}
+    test_set = TestSet(systems, references, sources, direction)
+    options = files.options(list(systems), len(first), baseline)
+    return Submission(test_set, about, about_systems, options)
 
 
 def _refuse_other_lengths(
@@ -143,12 +127,13 @@ def from_model(
     source, sources, references, texts = _test_of(settings, run, files)
     _refuse_other_baseline(baseline, sources)
     name = run.path.resolve().name
-    asked = files.asked([name], len(sources))
+    options = files.options([name], len(sources), baseline)
     others = [other for _, other in computing.others]
     trained_on = lines_trained_on(settings, [run, *others], sources, texts[0])
     remembered = lines_remembered(settings, sources, texts[0])
     doubts = doubts_about(trained_on, remembered, len(sources))
 
+    from nmt.evaluate.test_set import TestSet
     from nmt.translate.opening import open_translator
     from nmt.translate.windows import shown, windows
 
@@ -170,7 +155,8 @@ def from_model(
         "lines_in_memory": len(remembered),
         "lines": len(sources),
     }
-    return Submission({name: hypotheses}, texts, sources, about, {}, asked, doubts)
+    test_set = TestSet({name: hypotheses}, texts, sources, _direction(settings), doubts)
+    return Submission(test_set, about, {}, options)
 
 
 def _test_of(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from nmt.evaluate.measurement import Measurement
-from nmt.report.systems.lines import TestSet
+from nmt.evaluate.test_set import TestSet
 from nmt.report.systems.words import WordCounts
 
 _LENGTHS = (

@@ -3,18 +3,18 @@
 Shapes: N lines, S systems, R references, P pairs of systems.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from nmt.checks.faults import KINDS
-from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
-from nmt.evaluate.measurement import Measurement, Score
+from nmt.evaluate.fault_rates import fault_rates
+from nmt.evaluate.measurement import Measurement
 from nmt.evaluate.resampling import Floats
+from nmt.evaluate.results import FaultRate, Score
+from nmt.evaluate.test_set import TestSet
 from nmt.report.systems.buckets import Bucketed, by_frequency, by_length, by_ratio
-from nmt.report.systems.lines import LineFacts, Seen, TestSet
+from nmt.report.systems.lines import Seen
 from nmt.report.systems.ngrams import Advantage, advantages
 
 _BINS = 40
@@ -43,15 +43,6 @@ class MetricPart:
 
 
 @dataclass(frozen=True)
-class FaultLine:
-    """The share of lines with a kind of fault, in percent: of each system [S], and of the references."""
-
-    kind: str
-    systems: list[float]
-    references: float
-
-
-@dataclass(frozen=True)
 class Quality:
     """All that a page shows of systems beside each other."""
 
@@ -62,7 +53,7 @@ class Quality:
     by_length: Bucketed
     by_frequency: Bucketed
     by_ratio: Bucketed
-    faults: list[FaultLine]
+    faults: list[FaultRate]
     advantages: list[Advantage]
 
 
@@ -72,17 +63,17 @@ def quality_of(
     seen: Seen,
     train_counts: dict[str, int] | None,
 ) -> Quality:
-    """The figures of a page's second part; `train_counts` are those of a run's target vocabulary."""
+    """The second part of a page; `train_counts` are those of a run's target vocabulary."""
     return Quality(
-        systems=test_set.names,
+        systems=list(test_set.systems),
         lines=len(test_set),
         references=len(test_set.references),
         metrics=[_metric_part(each) for each in measurements],
         by_length=by_length(test_set, measurements[0]),
         by_frequency=by_frequency(seen.words, train_counts),
         by_ratio=by_ratio(test_set),
-        faults=_fault_lines(test_set, seen.facts),
-        advantages=advantages(test_set.names, seen.words),
+        faults=fault_rates(test_set, seen.faults),
+        advantages=advantages(list(test_set.systems), seen.words),
     )
 
 
@@ -90,7 +81,7 @@ def _metric_part(measurement: Measurement) -> MetricPart:
     is_alone = len(measurement.systems) == 1
     return MetricPart(
         metric=measurement.metric,
-        lower_is_better=measurement.scale.lower_is_better,
+        lower_is_better=measurement.functions.lower_is_better,
         scores=measurement.scores(),
         bootstrap=[] if is_alone else measurement.p_values("bootstrap").tolist(),
         randomisation=[] if is_alone else measurement.p_values("randomisation").tolist(),
@@ -108,25 +99,3 @@ def _distribution(resampled: list[Floats]) -> Distribution:
     edges = np.linspace(lowest, highest, _BINS + 1)
     counts = [np.histogram(scores, bins=edges)[0].tolist() for scores in resampled]
     return Distribution([round(float(edge), 4) for edge in edges], counts)
-
-
-def _fault_lines(test_set: TestSet, facts: Sequence[LineFacts]) -> list[FaultLine]:
-    kinds = [PUNCTUATION, TRADITIONAL]
-    if test_set.sources is not None:
-        kinds += KINDS
-    ours = [Counter[str]() for _ in test_set.names]
-    theirs = Counter[str]()
-    for line in facts:
-        for counted, found in zip(ours, line.faults, strict=True):
-            counted.update(found)
-        for found in line.reference_faults:
-            theirs.update(found)
-    lines = len(test_set)
-    return [
-        FaultLine(
-            kind=kind,
-            systems=[100 * counted[kind] / lines for counted in ours],
-            references=100 * theirs[kind] / (lines * len(test_set.references)),
-        )
-        for kind in kinds
-    ]

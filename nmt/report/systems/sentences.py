@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nmt.evaluate.fault_rates import LineFaults
 from nmt.evaluate.measurement import Measurement
-from nmt.report.systems.lines import LineFacts, TestSet
+from nmt.evaluate.test_set import TestSet
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,17 @@ class Sentence:
 
 
 def sentences_of(
-    test_set: TestSet, chrf: Measurement, facts: Sequence[LineFacts]
+    test_set: TestSet, chrf: Measurement, faults: Sequence[LineFaults]
 ) -> list[Sentence]:
     """All sentences, those with the largest difference first, and of equal ones the earlier first."""
     scores = chrf.sentences().T.tolist()  # [N][S]
     systems = list(zip(*test_set.systems.values(), strict=True))
     references = list(zip(*test_set.references, strict=True))
     sentences = []
-    for line, (found, of_line) in enumerate(zip(facts, scores, strict=True)):
+    for line, (found, of_line) in enumerate(zip(faults, scores, strict=True)):
         outputs = tuple(
             Output(text, score, kinds)
-            for text, score, kinds in zip(systems[line], of_line, found.faults, strict=True)
+            for text, score, kinds in zip(systems[line], of_line, found.systems, strict=True)
         )
         best, worst = max(of_line), min(of_line)
         sentences.append(
@@ -47,7 +48,7 @@ def sentences_of(
                 number=line + 1,
                 source=None if test_set.sources is None else test_set.sources[line],
                 references=references[line],
-                reference_faults=tuple(found.reference_faults),
+                reference_faults=tuple(found.references),
                 outputs=outputs,
                 difference=100 - best if len(outputs) == 1 else best - worst,
             )

@@ -1,4 +1,4 @@
-"""Anyone's scores: read, averaged, compared."""
+"""Labels, and anyone's scores: read, averaged, compared."""
 
 import math
 from itertools import product
@@ -8,17 +8,41 @@ from statistics import NormalDist, fmean, stdev
 import pytest
 
 from nmt.errors import DataError
-from nmt.evaluate.segment_scores import (
-    BadLine,
+from nmt.evaluate.annotations import (
+    LabelledLines,
     SegmentScores,
-    measure_segments,
+    lines_by_label,
     read_segment_scores,
-    worst_lines,
 )
+from nmt.evaluate.measurement import measure_segments, worst_lines
+from nmt.evaluate.results import BadLine
 
 chance = Random(1)
 OURS = [chance.gauss(0.80, 0.1) for _ in range(400)]
 THEIRS = [score - chance.gauss(0.015, 0.1) for score in OURS]
+
+
+def test_lines_are_gathered_by_label_in_the_order_of_labels() -> None:
+    labels = ["news", " 谈话", "news ", "谈话", "law"]
+    assert lines_by_label("by", labels) == [
+        LabelledLines("news", [0, 2]),
+        LabelledLines("谈话", [1, 3]),
+        LabelledLines("law", [4]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["news", " "], "by:2: has no label; give each line one, such as news"),
+        (["news\t1"], "by:1: .* has tabs or control characters; give one label a line"),
+        (["a", "\x1b[2J"], "by:2: .* has tabs or control characters"),
+        ([str(number) for number in range(200)], "by:101: more than 100 labels; give labels that"),
+    ],
+)
+def test_what_is_no_label_is_named(labels: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        lines_by_label("by", labels)
 
 
 def read(*lines: str, systems: tuple[str, ...] = ("ours",)) -> dict[str, list[float]]:

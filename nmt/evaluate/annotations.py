@@ -1,16 +1,45 @@
-"""Anyone's score of each line: COMET's, MetricX's, people's. A table in, the mean and its tests out."""
+"""What is given for each line beside its text: a label, and scores that others made (COMET, MetricX, people)."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from nmt.errors import DataError, counted
-from nmt.evaluate.measurement import Measurement, Scale
 from nmt.evaluate.metrics import Lines
 
-WORST = 5  # lines that reports name
+MOST_LABELS = 100  # each is a test set of its own
+
+
+@dataclass(frozen=True)
+class LabelledLines:
+    """The lines, counted from 0, that have one label."""
+
+    label: str
+    lines: list[int]
+
+
+def lines_by_label(file: object, labels: Lines) -> list[LabelledLines]:
+    """Gather the lines of each label, in the order in which labels come first.
+
+    Raises DataError, naming `file` and the line, for a line that is no label.
+    """
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(labels):
+        label = line.strip()
+        if not label:
+            raise DataError(f"{file}:{number + 1}: has no label; give each line one, such as news")
+        if not label.isprintable():
+            fix = "give one label a line, as cut -f1 does"
+            raise DataError(f"{file}:{number + 1}: {label!r} has tabs or control characters; {fix}")
+        numbers.setdefault(label, []).append(number)
+        if len(numbers) > MOST_LABELS:
+            fix = "give labels that many lines share, such as news"
+            most = counted(MOST_LABELS, "label")
+            raise DataError(f"{file}:{number + 1}: more than {most}; {fix}")
+    return [LabelledLines(label, lines) for label, lines in numbers.items()]
+
+
+# --- scores ---
 
 
 @dataclass(frozen=True)
@@ -20,14 +49,6 @@ class SegmentScores:
     name: str
     columns: dict[str, list[float]]
     lower_is_better: bool = False
-
-
-@dataclass(frozen=True)
-class BadLine:
-    """A line, counted from 1, and its score."""
-
-    line: int
-    score: float
 
 
 def read_segment_scores(
@@ -100,36 +121,3 @@ def _number(text: str, file: object, number: int) -> float:
     if not math.isfinite(value):
         raise DataError(f"{file}:{number}: {text.strip()!r} is not finite; give each line a number")
     return value
-
-
-def measure_segments(given: SegmentScores) -> Measurement:
-    """The means of the scores as a measurement, with interval and tests as metrics have them.
-
-    Its statistics are each line's score and 1.
-    """
-    scores = np.array(list(given.columns.values()))  # [S, N]
-    return Measurement(
-        metric=given.name,
-        systems=tuple(given.columns),
-        statistics=np.stack([scores, np.ones_like(scores)], axis=2),
-        scale=Scale(
-            score=lambda lines: math.fsum(lines[:, 0]) / len(lines),
-            sentence=lambda line: line[0],
-            rows=lambda sums: sums[:, 0] / sums[:, 1],
-            resampled=lambda sums: sums[:, 0] / sums[:, 1],
-            lowest=-math.inf,
-            highest=math.inf,
-            lower_is_better=given.lower_is_better,
-        ),
-        signature="mean",
-    )
-
-
-def worst_lines(measured: Measurement) -> list[list[BadLine]]:
-    """The worst lines of each system, the worst first."""
-    found = []
-    for scores in measured.sentences():
-        badness = scores if measured.scale.lower_is_better else -scores
-        order = np.argsort(-badness, kind="stable")[:WORST]
-        found.append([BadLine(int(line) + 1, float(scores[line])) for line in order])
-    return found
