@@ -12,6 +12,7 @@ from nmt.files import refuse_unwritable, replacing
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir
 from nmt.run.ownership import staging, write_config
+from nmt.run.provenance import Provenance
 from nmt.run.sides import load_side
 
 _UPDATES = 0  # of ours
@@ -27,12 +28,9 @@ def refuse_taken(folder: Path) -> None:
 
 
 def write_run(
-    model: Marian, folder: Path, prefix: tuple[str, ...], origin: dict[str, Any]
+    model: Marian, folder: Path, prefix: tuple[str, ...], provenance: Provenance
 ) -> RunDir:
-    """Make a run folder of a model. It appears whole or not at all.
-
-    `origin` goes into the checkpoint's meta data. Raises ConfigError if the folder is taken.
-    """
+    """Make a run folder of a model. It appears whole or not at all. Raises ConfigError if the folder is taken."""
     config = _config(model, folder, prefix)
     refuse_taken(folder)
     with replacing(folder) as part:
@@ -47,7 +45,7 @@ def write_run(
             load_side(config, run, "src").fingerprint(),
             load_side(config, run, "tgt").fingerprint(),
         )
-        meta = checkpoint.Meta(_UPDATES, fingerprints, origin=origin)
+        meta = checkpoint.Meta(_UPDATES, fingerprints, provenance=provenance)
         saved = checkpoint.save(run, checkpoint.step_name(_UPDATES), model.weights, meta)
         checkpoint.mark_best(run, saved)
     return RunDir(folder)

@@ -50,7 +50,11 @@ def run(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
 def pieces(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
     """A run with one sentencepiece model."""
     folder = tmp_path_factory.mktemp("runs") / "pieces"
-    origin = {"licence": "CC-BY-4.0", "lineage": [{"source": "someone/else"}], "data": "0" * 64}
+    origin = {
+        "licence": "CC-BY-4.0",
+        "imported": {"source": "other", "kind": "Marian"},
+        "data": "0" * 64,
+    }
     return made_run(corpus, folder, *SHARED, *GREEDY, origin=origin)
 
 
@@ -112,7 +116,7 @@ def test_the_page_names_checkpoint_origin_and_licence(
     export(target, tmp_path / "out", "-m", pieces.path)
     readme = (tmp_path / "out" / "README.md").read_text()
     assert "from the run `pieces`, checkpoint `step-00000001`." in readme
-    assert "- licence: CC-BY-4.0\n- lineage.1.source: someone/else\n" in readme
+    assert "- licence: CC-BY-4.0\n- imported.source: other\n- imported.kind: Marian\n" in readme
     assert "0" * 64 not in readme
     assert "hides URLs, code and the like" in readme
 

@@ -39,11 +39,12 @@ def test_the_files_that_are_needed_are_fetched_and_written_down(
     assert set(hub.fetched) == needed | {"source.spm", "target.spm", "model.safetensors"}
     assert lines[0].startswith(f"nmt: {NAME} at {COMMIT}: Hugging Face MarianMT")
     assert "nmt: licence: apache-2.0" in lines
-    kept = checkpoint.read_meta(RunDir(tmp_path / "run").steps()[0]).origin
-    assert kept["licence"] == "apache-2.0"
-    kept = kept["imported"]
-    assert (kept["source"], kept["revision"]) == (NAME, COMMIT)
-    assert kept["sha256"]["model.safetensors"] == checksum(served / "model.safetensors")
+    provenance = checkpoint.read_meta(RunDir(tmp_path / "run").steps()[0]).provenance
+    assert provenance.licence == "apache-2.0"
+    kept = provenance.imported
+    assert kept is not None
+    assert (kept.source, kept.revision) == (NAME, COMMIT)
+    assert kept.sha256["model.safetensors"] == checksum(served / "model.safetensors")
 
 
 @pytest.mark.parametrize(
