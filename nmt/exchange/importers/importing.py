@@ -7,11 +7,11 @@ from pathlib import Path
 from nmt import __version__
 from nmt.errors import ModelError, Say
 from nmt.exchange.importers import hub, marian_hf, marian_npz
-from nmt.exchange.importers.imported_run import refuse_taken, write_run
+from nmt.exchange.importers.imported_run import FREE, write_run
 from nmt.exchange.importers.languages import choose_prefix, named, target_tokens
 from nmt.exchange.importers.licence import stated_licence
 from nmt.exchange.importers.marian import Marian
-from nmt.files import checksum, readable_or, refuse_special_files
+from nmt.files import checksum, readable_or, refuse_special_files, refuse_taken
 from nmt.run.folder import RunDir
 from nmt.run.provenance import Imported, Provenance
 
@@ -36,7 +36,7 @@ def import_run(
     `prefix` is put before each source; None leaves the choice to `choose_prefix`. Raises ModelError for a model that
     is missing, damaged, or not to be expressed, ConfigError for an unfit `folder`, `prefix` or `revision`.
     """
-    refuse_taken(folder)
+    refuse_taken(folder, FREE)
     with readable_or(ModelError):
         found = _find(source, revision)
         refuse_special_files([found.folder])
