@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, folders that one process at a time may change, and bounded reading."""
+"""Files that appear whole or not at all, what one process at a time may change, and bounded reading."""
 
 import errno
 import fcntl
@@ -11,6 +11,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +194,15 @@ def _children(folder: Path) -> list[Path]:
         return []
 
 
-# --- folders that one process at a time may change ---
+# --- what one process at a time may change ---
+
+
+@contextmanager
+def opened_alone(path: Path) -> Iterator[FileIO]:
+    """Open a file to append to, once no other process has it open so. The system ends the turn of one that dies."""
+    with path.open("ab+", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
 
 
 @contextmanager
@@ -226,29 +235,40 @@ def locked(folder: Path, places: Sequence[Path]) -> Iterator[None]:
 
 
 def _make(folder: Path) -> list[Path]:
-    """Make a folder; gives what was made for it, itself first. Raises ConfigError if it is a file."""
+    """Make a folder; gives what was made for it, itself first. Raises ConfigError as `refuse_unwritable` does."""
     refuse_unwritable(folder)
     around = [folder, *folder.parents]
     missing = [path for path in around if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        in_the_way = next(path for path in around if path.exists())
-        raise ConfigError(
-            f"{in_the_way}: a file stands where a folder is needed; name another folder"
-        ) from None
+    folder.mkdir(parents=True, exist_ok=True)
     return missing
+
+
+def refuse_taken(folder: Path, fix: str) -> None:
+    """Raise ConfigError unless a folder is free: absent or empty, where it can be made. `fix` says what else to do."""
+    refuse_unwritable(folder.parent)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise ConfigError(f"{folder}: is no folder; {fix}")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ConfigError(f"{folder}: is not empty; {fix}")
 
 
 def refuse_unwritable(folder: Path) -> None:
     """Raise ConfigError for a folder in which nothing can be made, or, where it is not there, neither can it."""
     with readable_or(ConfigError):
-        around = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if around.is_dir() and not os.access(around, os.W_OK | os.X_OK):
-        place = "" if around == folder else f"{around} "
+        around = next(path for path in (folder, *folder.parents) if _is_taken(path))
+    if not around.is_dir():
+        message = "a file stands where a folder is needed"
+        raise ConfigError(f"{around}: {message}; name another folder")
+    if not os.access(around, os.W_OK | os.X_OK):
+        place = "" if around == folder else f"{around.absolute()} "
         is_fixed = os.statvfs(around).f_flag & os.ST_RDONLY
         reason = os.strerror(errno.EROFS if is_fixed else errno.EACCES)
         raise ConfigError(f"{folder}: {place}cannot be written to ({reason}); name another folder")
+
+
+def _is_taken(path: Path) -> bool:
+    """Whether there is something, be it a link that leads nowhere."""
+    return path.exists() or path.is_symlink()
 
 
 def _names(folder: Path) -> set[str]:

@@ -37,7 +37,7 @@ def test_the_mean_is_the_best_checkpoint_of_the_second_run(
     assert found.keys() == after.keys()
     for key, weights in found.items():
         torch.testing.assert_close(weights, before[key] + 0.75 * (after[key] - before[key]))
-    assert checkpoint.read_meta(written).origin == checkpoint.read_meta(new).origin
+    assert checkpoint.read_meta(written).provenance == checkpoint.read_meta(new).provenance
 
 
 def test_other_models_and_shares_are_refused(trained: RunDir, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -21,6 +20,7 @@ from nmt.errors import ModelError
 from nmt.files import checksum
 from nmt.run import checkpoint
 from nmt.run.folder import LATEST, RunDir
+from nmt.run.provenance import Provenance
 from nmt.run.start_from import load_training_config, start_run
 from nmt.translate.opening import load_translator
 from nmt.translate.translator import Translator
@@ -139,31 +139,31 @@ def test_a_wheel_that_is_installed_elsewhere_translates(tmp_path: Path) -> None:
 # --- what it says of itself ---
 
 
-def origins(run: RunDir) -> list[dict[str, Any]]:
-    """What a run's checkpoint says of the trainings that made it, the newest first."""
+def provenance(run: RunDir) -> Provenance:
+    """What a run's checkpoint says of the trainings that made it."""
     best = checkpoint.best(run)
     assert best is not None
-    found = [checkpoint.read_meta(best).origin]
-    while "started_from" in found[-1]:
-        found.append(found[-1]["started_from"]["origin"])
-    return found
+    return checkpoint.read_meta(best).provenance
 
 
 def test_every_corpus_has_a_licence_and_stands_on_its_card() -> None:
     card = (SHIPPED.path / "README.md").read_text(encoding="utf-8")
-    corpora = [corpus for origin in origins(SHIPPED) for corpus in origin["corpora"]]
-    assert len({corpus["name"] for corpus in corpora}) > 50
+    corpora = provenance(SHIPPED).all_corpora()
+    assert len({corpus.name for corpus in corpora}) > 50
     for corpus in corpora:
-        assert corpus["licence"]
-        assert f"| {corpus['name']} |" in card
-        assert not re.search("research|GPL|UN ", corpus["licence"]), "may not be given away"
+        assert corpus.licence
+        assert f"| {corpus.name} |" in card
+        assert not re.search("research|GPL|UN ", corpus.licence), "may not be given away"
 
 
 def test_its_licence_is_that_of_its_share_alike_corpora() -> None:
     card = (SHIPPED.path / "README.md").read_text(encoding="utf-8")
     front = yaml.safe_load(card.split("---\n")[1])
     assert front["license"] == "cc-by-sa-4.0"
-    assert {origin["licence"] for origin in origins(SHIPPED)} == {"CC BY-SA 4.0"}
+    told = provenance(SHIPPED)
+    before = [ancestor.provenance for ancestor in told.ancestors()]
+    assert before
+    assert {each.licence for each in (told, *before)} == {"CC BY-SA 4.0"}
 
 
 def test_it_is_small_and_whole_and_names_no_folder_of_another_machine() -> None:

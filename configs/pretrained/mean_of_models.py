@@ -47,7 +47,7 @@ def write(first: Path, run: RunDir, share: float) -> Path:
     """Write the checkpoint and mark it as the best."""
     newest = last_of(run)
     told = checkpoint.read_meta(newest)
-    meta = checkpoint.Meta(told.update, told.fingerprints, origin=told.origin)
+    meta = checkpoint.Meta(told.update, told.fingerprints, provenance=told.provenance)
     weights = mean(best_of(first), newest, share)
     folder = checkpoint.save(run, checkpoint.average_name(told.update), weights, meta)
     checkpoint.mark_best(run, folder)

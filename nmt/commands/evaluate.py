@@ -196,7 +196,7 @@ def _settings(
 ) -> "tuple[Config, RunDir | None]":
     """The settings, and the trained run if one translates.
 
-    A history that nobody asked for but the run itself must stay in this folder.
+    A history that nobody asked for but the run itself must stay in the run's folder.
     """
     from nmt.config.load import load_config
 

@@ -54,13 +54,13 @@ def export(
         raise ConfigError(f"command line: --quantize is for ct2 and argos; {fix}")
     settings, run = find_run(model, config, [])
 
-    from nmt.exchange.exporters.export_folder import refuse_taken, size_of
+    from nmt.exchange.exporters.export_folder import refuse_to_replace, size_of
     from nmt.exchange.exporters.exports import TARGETS, export_run
     from nmt.exchange.exporters.run_folder import refuse_quantization
 
     if target == "nmt":
         refuse_quantization(quantize)
-    refuse_taken(folder, overwrite)
+    refuse_to_replace(folder, overwrite)
     tell = print_nothing if quiet else say
     export_run(TARGETS[target], settings, run, folder, quantize, overwrite, warn, tell)
     tell(f"nmt: {folder}: {size_of(folder) / 1e6:,.1f} MB; {TARGETS[target].use}")

@@ -4,27 +4,27 @@ Each is a folder named by a hash of all that it was made from, so that it is nev
 the runs: a run may be read-only, and what comes with one from elsewhere is not given to a library that trusts files.
 """
 
-import fcntl
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from nmt.config.schema import Config
-from nmt.errors import EngineError, ModelError, Say, print_nothing
+from nmt.errors import ConfigError, EngineError, ModelError, Say, print_nothing
 from nmt.exchange.exporters.tokens import unique_tokens
-from nmt.files import remove, replacing
+from nmt.files import opened_alone, refuse_unwritable, remove, replacing
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
 from nmt.text.side import Side
 
 Numbers = Literal["int8", "float32"]
 _KEPT = 8  # the conversions used last
-_NAME = 32  # characters of a folder's name
+_LENGTH = 32  # characters of a folder's name
 _FORMAT = 1  # of what is made; raised when the same model gives another folder
 
 
@@ -45,43 +45,42 @@ def converted(
     found = _cached(config, run, src, tgt, numbers)
     if found is not None:
         return found
-    with _one_at_a_time():
+    *_, root = _roots()
+    with _one_at_a_time(root):
         # Another process may have made it meanwhile, such as a worker beside this one.
-        return _cached(config, run, src, tgt, numbers) or _made(
-            config, run, src, tgt, numbers, warn
-        )
+        found = _cached(config, run, src, tgt, numbers)
+        return found or _made(root, config, run, src, tgt, numbers, warn)
 
 
 def _made(
-    config: Config, run: RunDir, src: Side, tgt: Side, numbers: Numbers, warn: Say
+    root: Path, config: Config, run: RunDir, src: Side, tgt: Side, numbers: Numbers, warn: Say
 ) -> Conversion:
     from nmt.exchange.exporters.ctranslate2 import convert
     from nmt.exchange.exporters.trained import load_trained
 
     trained = load_trained(config, run, warn, print_nothing)
     chosen = run.checkpoints / trained.checkpoint
-    folder = _place(chosen, config, src, tgt, numbers)
+    folder = root / _name(chosen, config, src, tgt, numbers)
     names = unique_tokens(src.vocab, tgt.vocab)
     with replacing(folder) as part:
         part.mkdir()
         convert(trained.model, *names, part, numbers, tgt.never_written)
-    _prune(folder.parent)
+    _prune(root)
     return Conversion(chosen, folder)
 
 
 @contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """Wait until no other process converts. The system frees the lock of a process that dies."""
-    root = _root()
-    try:
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = (root / ".lock").open("a")
-    except OSError as error:
-        fix = "name a folder for it as $XDG_CACHE_HOME, or take --engine torch"
-        problem = f"the model cannot be converted for CTranslate2 there ({error.strerror})"
-        raise EngineError(f"{root}: {problem}; {fix}") from None
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def _one_at_a_time(root: Path) -> Iterator[None]:
+    """Wait until no other process converts into this folder."""
+    with ExitStack() as stack:
+        try:
+            for folder in (root.parent, root):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stack.enter_context(opened_alone(root / ".lock"))
+        except OSError as error:
+            fix = "name a folder for it as $XDG_CACHE_HOME, or take --engine torch"
+            problem = f"the model cannot be converted for CTranslate2 there ({error.strerror})"
+            raise EngineError(f"{root}: {problem}; {fix}") from None
         yield
 
 
@@ -92,18 +91,19 @@ def _cached(
     if chosen is None:
         return None
     try:
-        folder = _place(chosen, config, src, tgt, numbers)
+        name = _name(chosen, config, src, tgt, numbers)
     except ModelError:
         return None  # whoever loads the checkpoint says what is wrong with it
-    if not folder.is_dir():
-        return None
-    with suppress(OSError):  # a cache that came with a read-only system
-        os.utime(folder)  # it is used
-    return Conversion(chosen, folder)
+    for folder in (root / name for root in _roots()):
+        if folder.is_dir():
+            with suppress(OSError):  # a cache that came with a read-only system
+                os.utime(folder)  # it is used
+            return Conversion(chosen, folder)
+    return None
 
 
-def _place(chosen: Path, config: Config, src: Side, tgt: Side, numbers: Numbers) -> Path:
-    """Where the conversion of a checkpoint is, or will be."""
+def _name(chosen: Path, config: Config, src: Side, tgt: Side, numbers: Numbers) -> str:
+    """The name of the conversion of a checkpoint."""
     made_from = [
         _FORMAT,
         checkpoint.weights_hash(chosen),
@@ -113,29 +113,57 @@ def _place(chosen: Path, config: Config, src: Side, tgt: Side, numbers: Numbers)
         tgt.never_written,
         numbers,
     ]
-    return _root() / hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:_NAME]
+    return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:_LENGTH]
 
 
-def _root() -> Path:
-    """The folder of all conversions; without a home, one for each user among the temporary files.
+# --- the folders of conversions ---
 
-    Raises EngineError if that one is somebody else's, who could put any model there.
-    """
-    cache = os.environ.get("XDG_CACHE_HOME")
-    if cache:
-        return Path(cache) / "nmt" / "ctranslate2"
+
+def _roots() -> Iterator[Path]:
+    """The folders in which conversions may be; new ones go to the last. Raises EngineError as `_temporary` does."""
+    named = os.environ.get("XDG_CACHE_HOME")
+    if named:
+        yield Path(named) / "nmt" / "ctranslate2"
+        return
     try:
-        return Path.home() / ".cache" / "nmt" / "ctranslate2"
-    except RuntimeError:
+        usual = Path.home() / ".cache" / "nmt" / "ctranslate2"
+    except RuntimeError:  # nobody's home is known
+        yield _temporary()
+        return
+    yield usual
+    if not _can_be_written_to(usual):
+        yield _temporary()
+
+
+def _can_be_written_to(folder: Path) -> bool:
+    try:
+        refuse_unwritable(folder)
+    except ConfigError:
+        return False
+    return True
+
+
+def _temporary() -> Path:
+    """A folder of this user's among the temporary files.
+
+    Raises EngineError if it is somebody else's, who could put any model there, or if there are no temporary files.
+    """
+    fix = "name another folder as $XDG_CACHE_HOME, or take --engine torch"
+    try:
         own = Path(tempfile.gettempdir()) / f"nmt-{os.getuid()}"
-    if own.exists() and own.stat().st_uid != os.getuid():
-        fix = "name another folder as $XDG_CACHE_HOME, or take --engine torch"
-        raise EngineError(f"{own}: belongs to another user; {fix}")
+    except FileNotFoundError as error:
+        raise EngineError(f"no folder takes a converted model ({error.strerror}); {fix}") from None
+    with suppress(FileNotFoundError):
+        found = own.lstat()
+        is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o022
+        if found.st_uid != os.getuid() or not is_private:
+            problem = "belongs to another user, or others can write to it"
+            raise EngineError(f"{own}: {problem}; {fix}")
     return own / "ctranslate2"
 
 
 def _prune(root: Path) -> None:
     """Delete the conversions that were not used for the longest time."""
-    conversions = [path for path in root.iterdir() if path.is_dir() and len(path.name) == _NAME]
+    conversions = [path for path in root.iterdir() if path.is_dir() and len(path.name) == _LENGTH]
     conversions.sort(key=lambda path: path.stat().st_mtime)
     remove(conversions[:-_KEPT])

@@ -1,6 +1,5 @@
 """The history of scores: one JSON line for each evaluation, appended whole or not at all."""
 
-import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
-from nmt.files import writable
+from nmt.files import opened_alone, writable
 
 
 def append_history(path: Path, record: Mapping[str, Any]) -> None:
@@ -31,8 +30,7 @@ def append_history(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def _append(path: Path, line: bytes) -> None:
-    with path.open("ab+", buffering=0) as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with opened_alone(path) as file:
         size = file.seek(0, os.SEEK_END)
         is_cut_short = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
         rest = b"\n" + line if is_cut_short else line

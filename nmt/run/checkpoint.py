@@ -1,4 +1,4 @@
-"""Checkpoints: folders that appear whole or not at all, hold no code, and name their origin.
+"""Checkpoints: folders that appear whole or not at all, hold no code, and say where they come from.
 
 `step-00012000/` holds `model.safetensors`, `training.pt` (optimizer and scaler state, loaded with
 `weights_only=True`) and `meta.json`. It holds no random state and no schedule: both are functions
@@ -33,6 +33,7 @@ from nmt.files import (
 )
 from nmt.run.folder import CHECKPOINT, META, TRAINING, WEIGHTS, RunDir
 from nmt.run.ownership import is_own_checkpoint
+from nmt.run.provenance import Provenance
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -50,15 +51,14 @@ Weights = dict[str, "Tensor"]  # by the names of the parameters
 class Meta:
     """What a checkpoint says about itself.
 
-    `progress` is what resuming needs besides the weights and the optimizer; `origin` names what
-    made the checkpoint: versions, seed and fingerprints.
+    `progress` is what resuming needs besides the weights and the optimizer.
     """
 
     update: int
     fingerprints: tuple[str, str]  # of the source and the target side
     scores: dict[str, float] = field(default_factory=dict)
     progress: dict[str, Any] = field(default_factory=dict)
-    origin: dict[str, Any] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance)
 
 
 def step_name(update: int) -> str:
@@ -119,7 +119,7 @@ def _write_meta(part: Path, meta: Meta) -> None:
         "update": meta.update,
         "scores": meta.scores,
         "progress": meta.progress,
-        "origin": meta.origin,
+        "origin": meta.provenance.as_json(),
         "sha256": {file.name: checksum(file) for file in sorted(part.iterdir())},
         "src": src,
         "tgt": tgt,
@@ -148,27 +148,12 @@ def read_meta(folder: Path) -> Meta:
                 fingerprints=(values["src"], values["tgt"]),
                 scores=values["scores"],
                 progress=values["progress"],
-                origin=_checked_origin(values.get("origin", {})),
+                provenance=Provenance.from_json(values.get("origin", {})),
             )
-    except (OSError, KeyError, TypeError) as error:
+    except (OSError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(folder / META, error) from None
     fix = "install the nmt that wrote it"
     raise FormatError(f"{folder}: written in format {version}, but this nmt reads {FORMAT}; {fix}")
-
-
-def _checked_origin(origin: Any) -> dict[str, Any]:
-    """The origin of a checkpoint and of those before it. Raises TypeError for what is none: it may be a stranger's."""
-    if not isinstance(origin, dict):
-        raise TypeError("its origin is no object")
-    corpora = origin.get("corpora", [])
-    if not isinstance(corpora, list) or not all(isinstance(each, dict) for each in corpora):
-        raise TypeError("its corpora are no list of objects")
-    started_from = origin.get("started_from", {})
-    if not isinstance(started_from, dict):
-        raise TypeError("what it was started from is no object")
-    if started_from:
-        _checked_origin(started_from.get("origin", {}))
-    return origin
 
 
 def _read_sealed(path: Path) -> dict[str, Any]:

@@ -13,7 +13,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nmt.errors import ConfigError, ModelError
-from nmt.files import PART, checksum, read_bytes, read_json, remove, sync, write_json, write_text
+from nmt.files import (
+    PART,
+    checksum,
+    read_bytes,
+    read_json,
+    remove,
+    replacing,
+    write_json,
+    write_text,
+)
 from nmt.run.folder import CHECKPOINT, LATEST, META, SPLITS, TRAINING, WEIGHTS, RunDir
 
 _FIX = "move it away, or give another run_dir"
@@ -155,15 +164,11 @@ def _move(staged: Path, run: RunDir) -> None:
             hashes[place] = checksum(path)
     _Record(run).note(hashes)
     for place in places:
-        place.parent.mkdir(exist_ok=True)
         if place.name in reports:
             place.unlink(missing_ok=True)
     for path, place in zip(new, places, strict=True):
-        if place.is_dir():  # a folder that is not empty cannot be replaced at once
-            place.replace(staged / f"{place.name}.replaced")
-        path.replace(place)
-    for folder in {place.parent for place in places}:
-        sync(folder)
+        with replacing(place) as part:
+            path.replace(part)
 
 
 def _staged_files(staged: Path) -> Iterator[Path]:

@@ -3,40 +3,44 @@
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from nmt.config.schema import TrainConfig
 from nmt.errors import ModelError
 from nmt.run import checkpoint
 from nmt.run.checkpoint import Meta, Weights
 from nmt.run.folder import RunDir
+from nmt.run.provenance import Provenance
 from nmt.train.health import Health
 from nmt.train.progress import Progress
 from nmt.train.update import Updater
 
 
 class CheckpointManager:
-    """The checkpoints of one run. All have the same origin and belong to the same two sides."""
+    """The checkpoints of one run. All have the same provenance and belong to the same two sides."""
 
     def __init__(
-        self, train: TrainConfig, run: RunDir, fingerprints: tuple[str, str], origin: dict[str, Any]
+        self,
+        train: TrainConfig,
+        run: RunDir,
+        fingerprints: tuple[str, str],
+        provenance: Provenance,
     ) -> None:
         self.train = train
         self.run = run
         self.fingerprints = fingerprints
-        self.origin = origin
+        self.provenance = provenance
 
     def save(self, updater: Updater, progress: Progress, scores: dict[str, float]) -> Path:
         """Write the checkpoint of the newest update."""
         name = checkpoint.step_name(progress.update)
-        meta = Meta(progress.update, self.fingerprints, scores, asdict(progress), self.origin)
+        meta = Meta(progress.update, self.fingerprints, scores, asdict(progress), self.provenance)
         weights = checkpoint.parameters_of(updater.model)
         return checkpoint.save(self.run, name, weights, meta, updater.state())
 
     def save_average(self, mean: Weights, update: int, scores: dict[str, float]) -> Path:
         """Write an average whose last member is `update`."""
         name = checkpoint.average_name(update)
-        meta = Meta(update, self.fingerprints, scores, origin=self.origin)
+        meta = Meta(update, self.fingerprints, scores, provenance=self.provenance)
         return checkpoint.save(self.run, name, mean, meta)
 
     def prune(self, health: Health) -> None:

@@ -16,7 +16,7 @@ from nmt.machine.signals import Signals
 from nmt.model.transformer import Transformer
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
-from nmt.run.provenance import provenance
+from nmt.run.provenance import provenance_of
 from nmt.run.sides import load_side
 from nmt.text.side import Side
 from nmt.train.averaging import average
@@ -52,8 +52,8 @@ class Trainer:
         self.model = new_model(config, run, self.src, self.tgt, world, start)
         precision = resolve_precision(config.train.precision, world.device)
         self.updater = Updater(config.train, self.model, precision, world)
-        origin = provenance(config, run, start.lineage)
-        self.keeper = CheckpointManager(config.train, run, fingerprints, origin)
+        provenance = provenance_of(config, run, start.ancestor)
+        self.keeper = CheckpointManager(config.train, run, fingerprints, provenance)
         # Resume before the data is read: this notices if files have changed.
         self.progress, warnings = resume(self.updater, self.keeper, self.src, self.tgt, world)
         self.reader = Reader(config, run, world, fingerprints)

@@ -9,6 +9,7 @@ from nmt.run import checkpoint
 from nmt.run.checkpoint import Meta, Weights
 from nmt.run.choice import check_fits
 from nmt.run.folder import RunDir
+from nmt.run.provenance import Provenance
 from nmt.text.side import Side
 from nmt.train.checkpoints import CheckpointManager
 from nmt.train.distributed import World
@@ -31,7 +32,7 @@ def resume(
     warnings = [f"{error}; trying the one before" for error in damaged.values()]
     if saved is not None:
         check_fits(saved.folder, saved.meta, src, tgt)
-        _refuse_other_data(saved, run, keeper.origin)
+        _refuse_other_data(saved, run, keeper.provenance)
         checkpoint.put_weights(updater.model, saved.weights, saved.folder)
         updater.load_state(saved.training)
         progress = Progress.from_json(saved.meta.progress)
@@ -82,10 +83,9 @@ def _find_last_intact(run: RunDir) -> tuple[_Saved | None, dict[Path, str]]:
     return None, damaged
 
 
-def _refuse_other_data(saved: _Saved, run: RunDir, origin: dict[str, Any]) -> None:
+def _refuse_other_data(saved: _Saved, run: RunDir, provenance: Provenance) -> None:
     """Raise ModelError if the encoded train text has changed since the checkpoint."""
-    trained_on = saved.meta.origin.get("data")
-    if trained_on != origin["data"]:
+    if saved.meta.provenance.data != provenance.data:
         fix = "restore it, or train with --overwrite"
         raise ModelError(f"{run.store('train')}: is not what {saved.folder} was trained on; {fix}")
 

@@ -1,9 +1,11 @@
 """`nmt translate` on CTranslate2: our limits, scores and placeholders, and no torch."""
 
 import fcntl
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -307,6 +309,72 @@ def test_where_no_conversion_can_be_kept_torch_translates_unless_ctranslate2_is_
     assert warning.endswith("; torch translates now")
     with pytest.raises(ConfigError, match=r"name a folder for it as \$XDG_CACHE_HOME"):
         open_translator(config, trained, EngineRequest("ctranslate2", "cpu", "auto"), print, print)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files, and a home below a file: nothing can be written there, not even as root."""
+    (tmp_path / "file").touch()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "file" / "home"))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
+    return tmp_path / "temporary" / f"nmt-{os.getuid()}"
+
+
+def opened(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[str]]:
+    """The engine that auto takes on a CPU without AMX, and the warnings."""
+    monkeypatch.setattr(engines, "has_amx", lambda: False)
+    told: list[str] = []
+    auto = Computing("auto", "cpu", "auto")
+    translator = open_translator(load_config(run.config), run, auto, told.append, print)
+    return translator.engine.name, told
+
+
+def test_where_the_home_cannot_be_written_to_conversions_are_among_the_temporary_files(
+    trained: RunDir, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert opened(trained, monkeypatch) == ("ctranslate2 int8", [])
+    [kept] = (temporary / "ctranslate2").glob("[!.]*")
+    assert temporary.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(conversions, "_made", None)  # it is not made again
+    assert opened(trained, monkeypatch) == ("ctranslate2 int8", [])
+    assert list((temporary / "ctranslate2").glob("[!.]*")) == [kept]
+
+
+def test_a_cache_that_came_with_a_home_that_cannot_be_written_to_is_used(
+    trained: RunDir, temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert opened(trained, monkeypatch) == ("ctranslate2 int8", [])
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert opened(trained, monkeypatch) == ("ctranslate2 int8", [])
+    assert not temporary.exists()
+
+
+@pytest.mark.parametrize("whose", ["another's", "everybody's", "a link"])
+def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(
+    whose: str,
+    trained: RunDir,
+    temporary: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if whose == "a link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        temporary.symlink_to(tmp_path / "elsewhere")
+    else:
+        temporary.mkdir(mode=0o700)
+    if whose == "everybody's":
+        temporary.chmod(0o777)
+    elif whose == "another's":
+        mine = os.getuid()
+        theirs = temporary.rename(temporary.with_name(f"nmt-{mine + 1}"))
+        monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+        assert theirs.is_dir()
+    engine, [warning] = opened(trained, monkeypatch)
+    assert engine.startswith("torch")
+    assert "belongs to another user, or others can write to it" in warning
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from nmt.config.load import load_config
 from nmt.machine import workers
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
-from nmt.run.provenance import _commit, provenance
+from nmt.run.provenance import _commit, provenance_of
 from nmt.translate.opening import load_translator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,17 +58,18 @@ def test_a_checkpoint_says_what_made_it(corpus: Path, tmp_path: Path) -> None:
         train(tiny_config(corpus, tmp_path / name, "train.updates=2", "train.seed=7"))
         for name in ("a", "b")
     ]
-    one, other = (checkpoint.read_meta(run.steps()[-1]).origin for run in runs)
-    assert one == other
+    provenances = [checkpoint.read_meta(run.steps()[-1]).provenance for run in runs]
+    assert provenances[0] == provenances[1]
+    one = provenances[0].as_json()
     assert one["nmt"] == __version__
     assert one["python"] == platform.python_version()
     assert (one["torch"], one["numpy"]) == (torch.__version__, np.__version__)
     assert one["seed"] == 7
+    assert one["git"] == _commit(ROOT / ".git")
     assert {len(one[name]) for name in ("config", "data", "source")} == {64}
     config = tiny_config(corpus, runs[0].path, "train.updates=3", "train.seed=7")
-    assert {
-        key for key, value in provenance(config, runs[0], lineage={}).items() if value != one[key]
-    } == {"config"}
+    longer = provenance_of(config, runs[0], started_from=None).as_json()
+    assert {key for key, value in longer.items() if value != one[key]} == {"config"}
     other_data = train(
         tiny_config(
             write_corpus(tmp_path / "corpus", train=50),
@@ -77,7 +78,7 @@ def test_a_checkpoint_says_what_made_it(corpus: Path, tmp_path: Path) -> None:
             "train.seed=7",
         )
     )
-    differing = checkpoint.read_meta(other_data.steps()[-1]).origin
+    differing = checkpoint.read_meta(other_data.steps()[-1]).provenance.as_json()
     assert {key for key, value in differing.items() if value != one[key]} == {
         "config",
         "data",

@@ -26,7 +26,7 @@ from conftest import run_nmt
 from typer.testing import CliRunner
 
 from nmt.cli import app
-from nmt.commands.shell.trained_run import find_run, refuse_history_elsewhere
+from nmt.commands.shell.trained_run import find_run
 from nmt.config.load import load_config
 from nmt.corpus.encoding.store import Block, ParallelCorpus, write_store
 from nmt.corpus.reading.lines import read_lines
@@ -153,31 +153,58 @@ def test_a_run_folder_that_is_itself_a_link_can_be_written_to(
         pass
 
 
-@pytest.mark.parametrize("history", ["/tmp/x", "../x", "a/../../x"])  # noqa: S108
-def test_a_history_that_a_run_names_stays_in_this_folder(stranger: RunDir, history: str) -> None:
-    text = stranger.config.read_text().replace("history: null", f"history: {history}")
-    stranger.config.write_text(text)
-    found, run = find_run(stranger.path, None, [])
-    with pytest.raises(ConfigError, match=f"evaluate.history={history} is outside this folder"):
-        refuse_history_elsewhere(run, found.evaluate.history)
-    asked = CliRunner().invoke(app, ["evaluate", "-m", str(stranger.path)])
-    assert asked.exit_code == 2
-    assert "is outside this folder" in asked.stderr
+def configure(run: RunDir, name: str, value: object) -> None:
+    """Change a setting of a run's own configuration that is null."""
+    text = run.config.read_text().replace(f"{name}: null", f"{name}: {value}")
+    run.config.write_text(text)
 
 
-@pytest.mark.parametrize("memory", ["/tmp/x.tsv", "../x.tsv", "a/../../x.tsv"])  # noqa: S108
-def test_a_memory_that_a_run_names_stays_in_this_folder(
-    stranger: RunDir, tmp_path: Path, memory: str
+# Of the last one, a part lies in the run, and it is a link that leads out of it.
+ELSEWHERE = ["/tmp/x", "../x", "run/../x", ".bashrc", ".git/hooks/pre-commit", "run/x"]  # noqa: S108
+
+
+@pytest.mark.parametrize("history", ELSEWHERE)
+def test_a_history_that_a_run_names_stays_in_the_run(
+    stranger: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, history: str
 ) -> None:
-    text = stranger.config.read_text().replace("memory: null", f"memory: {memory}")
-    stranger.config.write_text(text)
-    message = f"search.memory={memory} is outside this folder"
+    monkeypatch.chdir(tmp_path)
+    configure(stranger, "history", history)
+    (stranger.path / "x").symlink_to(tmp_path / "mine")
+    done = CliRunner().invoke(app, ["evaluate", "-m", str(stranger.path)])
+    message = f"config.yaml: evaluate.history={history} is outside the run's folder"
+    assert (done.exit_code, message in done.stderr) == (2, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
+
+
+def test_a_history_in_the_run_is_written_and_any_that_the_user_names(
+    stranger: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    configure(stranger, "history", "run/scores.jsonl")
+    ask = ["evaluate", "-m", "run", "-q"]
+    assert CliRunner().invoke(app, ask).exit_code == 0
+    assert (stranger.path / "scores.jsonl").is_file()
+    config = Path(shutil.copy(stranger.config, "my.yaml"))
+    config.write_text(config.read_text().replace("run/scores.jsonl", "c"))
+    for named in (["--history", "a"], ["evaluate.history=b"], ["--config", "my.yaml"]):
+        assert CliRunner().invoke(app, [*ask, *named]).exit_code == 0
+    assert all(Path(name).is_file() for name in "abc")
+
+
+@pytest.mark.parametrize("memory", ELSEWHERE)
+def test_a_memory_that_a_run_names_stays_in_the_run(
+    stranger: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    configure(stranger, "memory", memory)
+    (stranger.path / "x").symlink_to(tmp_path / "mine")
+    message = f"search.memory={memory} is outside the run's folder"
     for command in ("translate", "evaluate"):
         done = CliRunner().invoke(app, [command, "--model", str(stranger.path)])
         assert (done.exit_code, message in done.stderr) == (2, True)
     mine = ["--memory", str(tmp_path / "absent.tsv")]
     done = CliRunner().invoke(app, ["translate", "--model", str(stranger.path), *mine])
-    assert (done.exit_code, "outside this folder" in done.stderr) == (3, False)
+    assert (done.exit_code, "outside" in done.stderr) == (3, False)
 
 
 @pytest.mark.parametrize(

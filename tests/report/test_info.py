@@ -20,10 +20,11 @@ from nmt.corpus.reading.lines import read_lines
 from nmt.corpus.stages import claim
 from nmt.errors import ModelError
 from nmt.files import append_text
-from nmt.report.run.origins import conditions, licence_address
+from nmt.report.run.provenance_facts import conditions, licence_address
 from nmt.run import checkpoint
 from nmt.run.checkpoint import Meta
 from nmt.run.folder import META, RunDir
+from nmt.run.provenance import Corpus, Provenance
 from nmt.run.start_from import load_training_config
 
 CORPUS = (
@@ -134,14 +135,8 @@ def test_a_licence_may_be_stated_later_and_nothing_becomes_stale(corpus: Path, r
 def test_the_licences_of_corpora_are_in_the_checkpoint_and_bind_what_starts_from_it(
     run: RunDir, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    origin = checkpoint.read_meta(run.steps()[-1]).origin
-    assert origin["corpora"] == [
-        {
-            "name": "number words",
-            "licence": "CC BY-SA 4.0",
-            "source": "https://example.org/count",
-        }
-    ]
+    (stated,) = checkpoint.read_meta(run.steps()[-1]).provenance.corpora
+    assert stated == Corpus("number words", "CC BY-SA 4.0", "https://example.org/count")
     settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'next'}", "train.updates=1"]
     train(load_training_config(None, [*settings, f"train.start_from={run.path}"]))
     assert "its licence binds this model too: CC BY-SA 4.0" in capsys.readouterr().err
@@ -153,7 +148,7 @@ def test_the_licences_of_corpora_are_in_the_checkpoint_and_bind_what_starts_from
 def test_the_model_s_own_licence_is_told_and_passed_on(corpus: Path, tmp_path: Path) -> None:
     licence = "train.licence=cc-by-sa-4.0"
     run = train(licensed(corpus, tmp_path / "run", licence, "train.updates=1"))
-    assert checkpoint.read_meta(run.steps()[-1]).origin["licence"] == "cc-by-sa-4.0"
+    assert checkpoint.read_meta(run.steps()[-1]).provenance.licence == "cc-by-sa-4.0"
     assert info(run.path)["licence"] == "cc-by-sa-4.0"
     assert "licence       cc-by-sa-4.0\n" in invoke("info", run.path).stdout
     assert card(run.path)[0]["license"] == "cc-by-sa-4.0"
@@ -347,7 +342,9 @@ def with_origin(run: RunDir, folder: Path, origin: dict[str, Any]) -> RunDir:
     best = checkpoint.best(copy)
     assert best is not None
     meta, weights = checkpoint.load(best)
-    checkpoint.save(copy, best.name, weights, Meta(meta.update, meta.fingerprints, origin=origin))
+    provenance = Provenance.from_json(origin)
+    told = Meta(meta.update, meta.fingerprints, provenance=provenance)
+    checkpoint.save(copy, best.name, weights, told)
     return copy
 
 

@@ -1,6 +1,7 @@
 """Runs of random weights, whose vocabularies come from a little corpus."""
 
 from pathlib import Path
+from typing import Any
 
 from conftest import ready, tiny_config
 from random_models import randomise
@@ -13,6 +14,7 @@ from nmt.exchange.exporters.quantization import Quantization
 from nmt.model.transformer import Transformer
 from nmt.run.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.run.folder import SIDES, RunDir
+from nmt.run.provenance import Provenance
 from nmt.run.sides import load_side
 
 PIECES = ("src.tokenizer=sentencepiece", "tgt.tokenizer=sentencepiece")
@@ -22,15 +24,15 @@ POST = ("model.norm=post", "model.final_norm=false")
 
 
 def made_run(
-    corpus: Path, folder: Path, *overrides: str, origin: dict[str, object] | None = None
+    corpus: Path, folder: Path, *overrides: str, origin: dict[str, Any] | None = None
 ) -> RunDir:
-    """A run whose model says something, though nothing that makes sense."""
+    """A run whose model says something, though nothing that makes sense; `origin` stands in its meta.json."""
     run, config = prepared(corpus, folder, *overrides)
     sides = [load_side(config, run, name) for name in SIDES]
     model = Transformer(config.model, *(len(side.vocab) for side in sides)).eval()
     randomise(model)
     fingerprints = (sides[0].fingerprint(), sides[1].fingerprint())
-    meta = Meta(1, fingerprints, origin=origin or {})
+    meta = Meta(1, fingerprints, provenance=Provenance.from_json(origin or {}))
     mark_best(run, save(run, step_name(1), parameters_of(model), meta))
     return run
 

@@ -45,8 +45,11 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(self.path.partition("?")[0])
         of_model, _, revision = path.removeprefix("/api/models/").partition("/revision/")
         base = f"/{self.server.name}/resolve/"
+        tree = f"/api/models/{self.server.name}/tree/{COMMIT}"
         if of_model == self.server.name and revision in ("", "main", "v1", COMMIT):
             self._send(self._info(), has_body, {})
+        elif path == tree:
+            self._send(self._tree(), has_body, {})
         elif path.startswith(base):
             revision, _, name = path.removeprefix(base).partition("/")
             content = (self.server.folder / name).read_bytes()
@@ -59,10 +62,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(b"{}", has_body, {"X-Error-Code": code}, status=404)
 
     def _info(self) -> bytes:
-        files = [{"rfilename": path.name} for path in sorted(self.server.folder.iterdir())]
         name = self.server.name
-        info = {"_id": "0", "id": name, "modelId": name, "sha": COMMIT, "siblings": files}
+        info = {"_id": "0", "id": name, "modelId": name, "sha": COMMIT}
         return json.dumps({**info, "private": False, "tags": [], "downloads": 0}).encode()
+
+    def _tree(self) -> bytes:
+        files = []
+        for path in sorted(self.server.folder.iterdir()):
+            content = path.read_bytes()
+            oid = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+            files.append({"type": "file", "path": path.name, "size": len(content), "oid": oid})
+        return json.dumps(files).encode()
 
     def _send(
         self, content: bytes, has_body: bool, headers: dict[str, str], status: int = 200

@@ -149,7 +149,7 @@ def _locate(model: Path | None, asked: "Config | None") -> RunDir:
 
 
 def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:
-    """Raise ConfigError where a run, which may be untrusted, names a file outside this folder to write to."""
+    """Raise ConfigError where a run, which may be untrusted, names a file outside its folder to write to."""
     fix = "if you want that file, give --config FILE or --history FILE"
     _refuse_elsewhere(run, "evaluate.history", history, fix)
 
@@ -157,7 +157,7 @@ def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:
 def refuse_memory_elsewhere(
     run: RunDir, memory: str | None, config: Path | None, overrides: list[str]
 ) -> None:
-    """Raise ConfigError where a run, which may be untrusted, names pairs outside this folder.
+    """Raise ConfigError where a run, which may be untrusted, names pairs outside its folder.
 
     What the user names, in a `config` or in the overrides, may be anywhere.
     """
@@ -167,5 +167,13 @@ def refuse_memory_elsewhere(
 
 
 def _refuse_elsewhere(run: RunDir, setting: str, path: str | None, fix: str) -> None:
-    if path and (Path(path).is_absolute() or ".." in Path(path).parts):
-        raise ConfigError(f"{run.config}: {setting}={path} is outside this folder; {fix}")
+    if path and not _is_inside(Path(path), run.path):
+        raise ConfigError(f"{run.config}: {setting}={path} is outside the run's folder; {fix}")
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether a file is, or would be, in a folder, wherever links lead."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # links that lead in a circle
+        return False

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from nmt.errors import ModelError
 from nmt.exchange.exporters import ctranslate2_folder
 from nmt.exchange.exporters.quantization import Quantization
-from nmt.exchange.exporters.readme import bullets, code, lineage, page, text_notes
+from nmt.exchange.exporters.readme import bullets, code, page, provenance_section, text_notes
 from nmt.exchange.exporters.trained import Trained
 
 _PACKAGE_VERSION = "1.0"
@@ -101,4 +101,4 @@ def _readme(trained: Trained, quantization: Quantization) -> str:
     ]
     how = f"## Use\n\nWhere it is installed, LibreTranslate finds it too. In this folder:\n\n{code(*lines)}"
     title = f"A translation model for Argos Translate and LibreTranslate, in {quantization}"
-    return page(title, how, f"## Good to know\n\n{bullets(notes)}", lineage(trained))
+    return page(title, how, f"## Good to know\n\n{bullets(notes)}", provenance_section(trained))

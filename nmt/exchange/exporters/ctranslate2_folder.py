@@ -4,7 +4,14 @@ from pathlib import Path
 
 from nmt.exchange.exporters.ctranslate2 import convert, refuse_absent, refuse_inexpressible
 from nmt.exchange.exporters.quantization import Quantization
-from nmt.exchange.exporters.readme import LINES_OF_SIDES, bullets, code, lineage, page, text_notes
+from nmt.exchange.exporters.readme import (
+    LINES_OF_SIDES,
+    bullets,
+    code,
+    page,
+    provenance_section,
+    text_notes,
+)
 from nmt.exchange.exporters.tokens import unique_tokens
 from nmt.exchange.exporters.trained import Trained
 from nmt.text.pieces import SPACE
@@ -51,7 +58,7 @@ def _readme(trained: Trained, quantization: Quantization) -> str:
         "nmt scores candidates by another length penalty, so that beam search may find another translation.",
     ]
     how = f"## Use\n\n{who} In this folder:\n\n{code(*lines)}"
-    return page(title, how, f"## Good to know\n\n{bullets(notes)}", lineage(trained))
+    return page(title, how, f"## Good to know\n\n{bullets(notes)}", provenance_section(trained))
 
 
 def _lines_with_pieces(trained: Trained) -> list[str]:

@@ -9,38 +9,40 @@ from pathlib import Path
 from typing import Any
 
 from nmt import __version__
-from nmt.errors import ConfigError, ModelError
-from nmt.files import checksum, read_json, refuse_unwritable, replacing, write_json
+from nmt.errors import ModelError
+from nmt.files import (
+    checksum,
+    read_json,
+    refuse_taken,
+    refuse_unwritable,
+    replacing,
+    write_json,
+)
 from nmt.run.folder import EXPORT
+
+_FIX = "name another folder, or --overwrite it"
+_FIX_OF_FOREIGN = "it is not as nmt exported it: move it away, or name another folder"
 
 
 @contextmanager
 def export_folder(folder: Path, overwrite: bool, contents: dict[str, Any]) -> Iterator[Path]:
     """Yield an empty folder to write in; on success it becomes `folder`, with `contents` in its export.json.
 
-    Raises ConfigError as `refuse_taken` does.
+    Raises ConfigError as `refuse_to_replace` does.
     """
-    refuse_taken(folder, overwrite)
+    refuse_to_replace(folder, overwrite)
     with replacing(folder) as part:
         part.mkdir()
         yield part
         write_json(part / EXPORT, {"nmt": __version__, **contents, "sha256": _hashes(part)})
-        refuse_taken(folder, overwrite)  # something may have appeared there meanwhile
+        refuse_to_replace(folder, overwrite)  # something may have appeared there meanwhile
 
 
-def refuse_taken(folder: Path, overwrite: bool) -> None:
-    """Raise ConfigError if there is something in a folder's place, unless it may be overwritten and nmt exported it."""
-    around = next((path for path in folder.parents if path.exists()), folder)
-    if not around.is_dir():
-        raise ConfigError(f"{around}: a file, not a folder; name another folder")
+def refuse_to_replace(folder: Path, overwrite: bool) -> None:
+    """Raise ConfigError unless a folder is free, or may be overwritten and is as nmt exported it."""
     refuse_unwritable(folder.parent)
-    if not (folder.exists() or folder.is_symlink()):
-        return
-    if not overwrite:
-        raise ConfigError(f"{folder}: exists already; name another folder, or --overwrite it")
-    if not _is_own(folder):
-        message = "not as nmt exported it, and would be replaced"
-        raise ConfigError(f"{folder}: {message}; move it away, or name another folder")
+    if not (overwrite and _is_own(folder)):
+        refuse_taken(folder, _FIX_OF_FOREIGN if overwrite else _FIX)
 
 
 def _is_own(folder: Path) -> bool:

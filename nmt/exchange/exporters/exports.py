@@ -11,7 +11,6 @@ from nmt.exchange.exporters.export_folder import export_folder
 from nmt.exchange.exporters.quantization import Quantization
 from nmt.exchange.exporters.trained import Trained, load_trained
 from nmt.run.folder import RunDir
-from nmt.run.origin import without_folders
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def export_run(
     trained = load_trained(config, run, warn, say)
     target.refuse(trained)
     numbers = quantization or target.numbers
-    origin = without_folders(trained.origin)
+    origin = trained.provenance.without_folders().as_json()
     contents = {"numbers": numbers, "checkpoint": trained.checkpoint, "origin": origin}
     with export_folder(folder, overwrite, contents) as part:
         target.write(trained, part, numbers)

@@ -13,7 +13,14 @@ from nmt.exchange.exporters.hugging_face import (
     refuse_inexpressible,
     tensors_of,
 )
-from nmt.exchange.exporters.readme import LINES_OF_SIDES, bullets, code, lineage, page, text_notes
+from nmt.exchange.exporters.readme import (
+    LINES_OF_SIDES,
+    bullets,
+    code,
+    page,
+    provenance_section,
+    text_notes,
+)
 from nmt.exchange.exporters.tokens import ids_from, unique_tokens
 from nmt.exchange.exporters.trained import Trained
 from nmt.run.folder import WEIGHTS
@@ -111,7 +118,7 @@ def _readme(trained: Trained) -> str:
         )
     how = f"## Use\n\n{who}\n\n{code(*lines)}"
     title = f"A translation model for transformers: {name}"
-    return page(title, how, f"## Good to know\n\n{bullets(notes)}", lineage(trained))
+    return page(title, how, f"## Good to know\n\n{bullets(notes)}", provenance_section(trained))
 
 
 def _is_text(trained: Trained) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from nmt import __version__
 from nmt.exchange.exporters.markdown import escaped
 from nmt.exchange.exporters.trained import Trained
-from nmt.run.origin import without_folders
+from nmt.run.provenance import Corpus
 
 # A checksum or a commit: of use to machines, which find it in export.json.
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -72,44 +72,38 @@ def bullets(notes: list[str]) -> str:
     return "\n".join(f"- {note}" for note in notes)
 
 
-def lineage(trained: Trained) -> str:
+def provenance_section(trained: Trained) -> str:
     """Where the model comes from, with the licence if the checkpoint names one, and the corpora that it names."""
     run = trained.run.path.name or str(trained.run.path)
-    origin = without_folders(trained.origin)
+    provenance = trained.provenance.without_folders()
     lines = [
         f"Exported by nmt {__version__} from the run `{run}`, checkpoint `{trained.checkpoint}`."
     ]
-    facts = [f"{key}: {value}" for key, value in _facts(origin)]
+    facts = [f"{key}: {value}" for key, value in _facts(provenance.as_json())]
     if facts:
         lines += ["", "What its checkpoint says of its origin:", "", bullets(facts)]
-    corpora = list(dict.fromkeys(_corpora(origin)))
+    corpora = list(dict.fromkeys(map(_row, provenance.all_corpora())))
     if corpora:
         lines += ["", "The corpora of its training, as its configuration states them:", ""]
-        lines += ["| corpus | licence | source |", "|---|---|---|"]
-        lines += [f"| {' | '.join(corpus)} |" for corpus in corpora]
+        lines += ["| corpus | licence | source |", "|---|---|---|", *corpora]
     return "## Where it comes from\n\n" + "\n".join(lines)
 
 
-def _facts(origin: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """The facts of a checkpoint's origin that people read, one a line, those within others by dotted names."""
-    for key, value in origin.items():
+def _facts(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """The facts that people read, one a line, those within others by dotted names."""
+    for key, value in values.items():
         if key == "corpora":
             continue
         if isinstance(value, dict):
             yield from _facts(value, f"{before}{key}.")
-        elif isinstance(value, list):
-            yield from _facts({str(i): each for i, each in enumerate(value, 1)}, f"{before}{key}.")
         elif value is not None and not _DIGEST.fullmatch(str(value)):
             yield f"{before}{key}", " ".join(str(value).split())
 
 
-def _corpora(origin: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Name, licence and source of each corpus, those of the run that was started from after the run's own."""
-    for corpus in origin.get("corpora") or []:
-        name, licence, source = (
-            str(corpus.get(key) or "") for key in ("name", "licence", "source")
-        )
-        yield escaped(name), escaped(licence) or "not stated", escaped(source)
-    started = origin.get("started_from")
-    if isinstance(started, dict):
-        yield from _corpora(started.get("origin") or {})
+def _row(corpus: Corpus) -> str:
+    cells = [
+        escaped(corpus.name),
+        escaped(corpus.licence or "") or "not stated",
+        escaped(corpus.source or ""),
+    ]
+    return f"| {' | '.join(cells)} |"

@@ -9,12 +9,11 @@ from nmt.config.schema import Config
 from nmt.config.yaml_values import dump_yaml
 from nmt.errors import ConfigError
 from nmt.exchange.exporters.quantization import Quantization
-from nmt.exchange.exporters.readme import lineage, page
+from nmt.exchange.exporters.readme import page, provenance_section
 from nmt.exchange.exporters.trained import Trained
 from nmt.files import read_bytes
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir
-from nmt.run.origin import without_folders
 
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
@@ -50,8 +49,8 @@ def _write_checkpoint(trained: Trained, run: RunDir, dtype: torch.dtype) -> None
     parameters = checkpoint.parameters_of(trained.model)
     weights = {name: tensor.to(dtype) for name, tensor in parameters.items()}
     told = checkpoint.read_meta(trained.run.checkpoints / trained.checkpoint)
-    origin = without_folders(told.origin)
-    meta = checkpoint.Meta(told.update, told.fingerprints, told.scores, origin=origin)
+    provenance = told.provenance.without_folders()
+    meta = checkpoint.Meta(told.update, told.fingerprints, told.scores, provenance=provenance)
     checkpoint.mark_best(run, checkpoint.save(run, trained.checkpoint, weights, meta))
 
 
@@ -77,4 +76,4 @@ echo "I like tea." | nmt translate --model THIS_FOLDER
 ```
 
 `train.start_from` takes it too, to train on with other text."""
-    return page(f"A translation model of nmt, in {quantization}", use, lineage(trained))
+    return page(f"A translation model of nmt, in {quantization}", use, provenance_section(trained))

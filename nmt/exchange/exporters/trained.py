@@ -1,7 +1,6 @@
 """What an export takes of a run: its model in fp32, its two sides, and where it comes from."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -12,6 +11,7 @@ from nmt.model.loading import built
 from nmt.model.transformer import Transformer
 from nmt.run.choice import check_fits, load_checkpoint
 from nmt.run.folder import RunDir, SideName
+from nmt.run.provenance import Provenance
 from nmt.run.sides import load_side
 from nmt.text.side import Side
 
@@ -26,7 +26,7 @@ class Trained:
     config: Config
     run: RunDir
     checkpoint: str  # the name of its folder
-    origin: dict[str, Any]  # what its checkpoint says of what made it
+    provenance: Provenance
 
     @property
     def forbidden(self) -> list[int]:
@@ -62,5 +62,5 @@ def load_trained(config: Config, run: RunDir, warn: Say, say: Say) -> Trained:
         config=config,
         run=run,
         checkpoint=folder.name,
-        origin=meta.origin,
+        provenance=meta.provenance,
     )

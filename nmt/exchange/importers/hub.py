@@ -33,8 +33,8 @@ def refuse_revision_of_folder(folder: Path, revision: str | None) -> None:
 def fetch(name: str, revision: str | None) -> tuple[Path, str]:
     """The folder with the files that an import needs, and the commit that they are of.
 
-    They are kept where huggingface_hub keeps its files. Raises ConfigError without huggingface_hub, ModelError if the
-    model or the revision is not there, cannot be fetched, or has no weights.
+    huggingface_hub keeps them, and gives them again where the hub cannot be reached. Raises ConfigError without
+    huggingface_hub, ModelError if the model or the revision is not there, cannot be fetched, or has no weights.
     """
     try:
         import huggingface_hub
@@ -52,19 +52,15 @@ def fetch(name: str, revision: str | None) -> tuple[Path, str]:
 
 
 def _fetch(huggingface_hub: Any, name: str, revision: str | None) -> tuple[Path, str]:
-    hub = huggingface_hub.HfApi()
-    info = hub.model_info(name, revision=revision)
-    commit = str(info.sha)
-    present = {sibling.rfilename for sibling in info.siblings}
-    weights = [file for file in marian_hf.WEIGHTS if file in present][:1]
-    if not weights:
-        wanted = " or ".join(marian_hf.WEIGHTS)
-        raise ModelError(f"{name} at {commit}: has no {wanted}; nmt import needs one of them")
-    folder = Path()
-    for file in [*filter(present.__contains__, _SMALL), *weights]:
-        fetched = hub.hf_hub_download(name, file, revision=commit)
-        folder = Path(fetched).parent
-    return folder, commit
+    for weights in marian_hf.WEIGHTS:
+        files = [*_SMALL, weights]
+        fetched = huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=files)
+        folder = Path(fetched)
+        revision = folder.name  # the commit
+        if (folder / weights).exists():
+            return folder, revision
+    wanted = " or ".join(marian_hf.WEIGHTS)
+    raise ModelError(f"{name} at {revision}: has no {wanted}; nmt import needs one of them")
 
 
 def _reason(error: Exception) -> str:

@@ -6,35 +6,24 @@ from typing import Any
 from nmt.config.load import dump
 from nmt.config.schema import Config
 from nmt.config.yaml_values import dump_yaml
-from nmt.errors import ConfigError, ModelError
+from nmt.errors import ModelError
 from nmt.exchange.importers.marian import Marian
-from nmt.files import refuse_unwritable, replacing
+from nmt.files import refuse_taken, replacing
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir
 from nmt.run.ownership import staging, write_config
+from nmt.run.provenance import Provenance
 from nmt.run.sides import load_side
 
-_UPDATES = 0  # of ours
-
-
-def refuse_taken(folder: Path) -> None:
-    """Raise ConfigError unless a folder is free: absent, or empty."""
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise ConfigError(f"{folder}: is no folder; name one that is not there yet")
-    if folder.is_dir() and any(folder.iterdir()):
-        raise ConfigError(f"{folder}: is not empty; name a folder that is not there yet")
-    refuse_unwritable(folder.parent)
+FREE = "name a folder that is not there yet"
+_UPDATES = 0  # imported weights had no updates here
 
 
 def write_run(
-    model: Marian, folder: Path, prefix: tuple[str, ...], origin: dict[str, Any]
+    model: Marian, folder: Path, prefix: tuple[str, ...], provenance: Provenance
 ) -> RunDir:
-    """Make a run folder of a model. It appears whole or not at all.
-
-    `origin` goes into the checkpoint's meta data. Raises ConfigError if the folder is taken.
-    """
+    """Make a run folder of a model. It appears whole or not at all. Raises ConfigError as `refuse_taken`."""
     config = _config(model, folder, prefix)
-    refuse_taken(folder)
     with replacing(folder) as part:
         part.mkdir()
         run = RunDir(part)
@@ -47,9 +36,10 @@ def write_run(
             load_side(config, run, "src").fingerprint(),
             load_side(config, run, "tgt").fingerprint(),
         )
-        meta = checkpoint.Meta(_UPDATES, fingerprints, origin=origin)
+        meta = checkpoint.Meta(_UPDATES, fingerprints, provenance=provenance)
         saved = checkpoint.save(run, checkpoint.step_name(_UPDATES), model.weights, meta)
         checkpoint.mark_best(run, saved)
+        refuse_taken(folder, FREE)  # something may have appeared there meanwhile
     return RunDir(folder)
 
 

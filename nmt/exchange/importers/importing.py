@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from nmt import __version__
 from nmt.errors import ModelError, Say
 from nmt.exchange.importers import hub, marian_hf, marian_npz
-from nmt.exchange.importers.imported_run import refuse_taken, write_run
+from nmt.exchange.importers.imported_run import FREE, write_run
 from nmt.exchange.importers.languages import choose_prefix, named, target_tokens
 from nmt.exchange.importers.licence import stated_licence
 from nmt.exchange.importers.marian import Marian
-from nmt.files import checksum, readable_or, refuse_special_files
+from nmt.files import checksum, readable_or, refuse_special_files, refuse_taken
 from nmt.run.folder import RunDir
+from nmt.run.provenance import Imported, Provenance
 
 _FULL_WIDTH = "，。？！：；"
 _UNKNOWN = f"neither Hugging Face MarianMT ({marian_hf.CONFIG}) nor a Marian model (.npz)"
@@ -36,7 +36,7 @@ def import_run(
     `prefix` is put before each source; None leaves the choice to `choose_prefix`. Raises ModelError for a model that
     is missing, damaged, or not to be expressed, ConfigError for an unfit `folder`, `prefix` or `revision`.
     """
-    refuse_taken(folder)
+    refuse_taken(folder, FREE)
     with readable_or(ModelError):
         found = _find(source, revision)
         refuse_special_files([found.folder])
@@ -44,7 +44,7 @@ def import_run(
     vocab = model.src.tokens.vocab()
     chosen = choose_prefix(vocab, prefix, found.name)
     licence = stated_licence(found.folder)
-    run = write_run(model, folder, chosen, _origin(found, model, licence))
+    run = write_run(model, folder, chosen, _provenance(found, model, licence))
 
     for line in _description(found, model, licence):
         say(f"nmt: {line}")
@@ -79,18 +79,11 @@ def _find(source: str, revision: str | None) -> Found:
     return Found(fetched, source, commit)
 
 
-def _origin(found: Found, model: Marian, licence: str | None) -> dict[str, Any]:
-    """What the checkpoint keeps of where it came from."""
-    return {
-        "nmt": __version__,
-        "licence": licence,  # where this is told, trainings that start from here tell it too
-        "imported": {
-            "source": found.name,
-            "revision": found.revision,
-            "kind": model.kind,
-            "sha256": {path.name: checksum(path) for path in model.files},
-        },
-    }
+def _provenance(found: Found, model: Marian, licence: str | None) -> Provenance:
+    """Where the model comes from; trainings that start from here pass it on."""
+    sha256 = {path.name: checksum(path) for path in model.files}
+    imported = Imported(found.name, found.revision, model.kind, sha256)
+    return Provenance(versions={"nmt": __version__}, licence=licence, imported=imported)
 
 
 def _description(found: Found, model: Marian, licence: str | None) -> list[str]:

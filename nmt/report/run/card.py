@@ -14,7 +14,7 @@ from nmt import __version__
 from nmt.exchange.exporters.markdown import escaped
 from nmt.report.run.facts import RunFacts
 from nmt.report.run.facts_text import UNSTATED, ancestor_line, bytes_text, model_line
-from nmt.report.run.origins import IMPORTED, CorpusFacts, conditions, licence_address
+from nmt.report.run.provenance_facts import IMPORTED, CorpusFacts, conditions, licence_address
 from nmt.report.run.scores import ScoreFacts
 
 _DATASET = re.compile(r"https://huggingface\.co/datasets/([\w.-]+(?:/[\w.-]+)?)")

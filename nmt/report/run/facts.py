@@ -7,22 +7,20 @@ from typing import Any
 from nmt.config.schema import Config
 from nmt.errors import ModelError, Say
 from nmt.files import readable_or
-from nmt.report.run.origins import (
+from nmt.report.run.provenance_facts import (
     IMPORTED,
-    Ancestor,
+    AncestorFacts,
     CorpusFacts,
+    ancestors_of,
     corpora_of,
-    licence_of,
-    lineage_of,
 )
 from nmt.report.run.run_files import Record, disk_use, number, report_of, section, whole
 from nmt.report.run.scores import ScoreFacts, evaluated
 from nmt.report.run.weights import parameters_by_part
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir, SideName
+from nmt.run.provenance import Provenance
 from nmt.text.vocab import Vocab
-
-_VERSIONS = ("nmt", "python", "torch", "numpy", "sacrebleu", "git")
 
 
 @dataclass(frozen=True)
@@ -54,11 +52,11 @@ class RunFacts:
     licence: str | None  # of the model
     corpora: list[CorpusFacts]
     versions: dict[str, str]
-    lineage: list[Ancestor]
+    lineage: list[AncestorFacts]
     disk: dict[str, int]  # bytes
 
     @property
-    def imported(self) -> Ancestor | None:
+    def imported(self) -> AncestorFacts | None:
         """The model from elsewhere that this is; None for a run that nmt trains."""
         newest = self.lineage[0] if self.lineage else None
         return newest if newest and newest.what == IMPORTED else None
@@ -77,7 +75,7 @@ def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> 
     prepared = report_of(run.prepare_report)
     folder = run.checkpoint or _best(run, warn) or _last(run)
     meta = checkpoint.read_meta(folder) if folder else None
-    origin = meta.origin if meta else {}
+    provenance = meta.provenance if meta else Provenance()
     return RunFacts(
         path=str(run.path),
         src=config.src.language,
@@ -89,10 +87,10 @@ def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> 
         pairs=_pairs(prepared),
         training=_training(config, run),
         scores=_scores(run, folder, meta, history, warn),
-        licence=licence_of(config, origin),
-        corpora=corpora_of(config, prepared, origin),
-        versions={name: str(origin[name]) for name in _VERSIONS if origin.get(name)},
-        lineage=lineage_of(origin),
+        licence=config.train.licence or provenance.licence,
+        corpora=corpora_of(config, prepared, provenance),
+        versions=_versions(provenance),
+        lineage=ancestors_of(provenance),
         disk=disk_use(run),
     )
 
@@ -108,6 +106,12 @@ def _best(run: RunDir, warn: Say) -> Path | None:
 def _last(run: RunDir) -> Path | None:
     found = run.steps() or run.steps("average")
     return found[-1] if found else None
+
+
+def _versions(provenance: Provenance) -> dict[str, str]:
+    """Of the programs that made a checkpoint, and the commit if there is one."""
+    commit = {"git": provenance.git} if provenance.git else {}
+    return provenance.versions | commit
 
 
 def _pairs(prepared: Record) -> dict[str, int]:
@@ -204,5 +208,5 @@ def _signature(metric: str, meta: checkpoint.Meta) -> str:
     measure = new_metric(metric)
     measure.corpus_score(["一"], [["一"]])  # only then does it know its number of references
     signature = str(measure.get_signature())
-    version = meta.origin.get("sacrebleu", "unknown")
+    version = meta.provenance.versions.get("sacrebleu", "unknown")
     return f"{signature.rpartition('version:')[0]}version:{version}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from nmt.report.run.facts import RunFacts
-from nmt.report.run.origins import IMPORTED, Ancestor, CorpusFacts
+from nmt.report.run.provenance_facts import IMPORTED, AncestorFacts, CorpusFacts
 from nmt.report.run.scores import ScoreFacts
 
 UNSTATED = "no licence stated"
@@ -140,7 +140,7 @@ def _lineage(facts: RunFacts) -> list[str]:
     return lines
 
 
-def ancestor_line(ancestor: Ancestor, corpora: str | None = None) -> str:
+def ancestor_line(ancestor: AncestorFacts, corpora: str | None = None) -> str:
     """Where weights came from, with the licences that come with them; `corpora` stands for their list."""
     line = f"{ancestor.what} {ancestor.name}"
     if ancestor.revision:
@@ -156,7 +156,7 @@ def ancestor_line(ancestor: Ancestor, corpora: str | None = None) -> str:
     return line
 
 
-def _stated(ancestor: Ancestor) -> Iterator[str]:
+def _stated(ancestor: AncestorFacts) -> Iterator[str]:
     for name, licence in ancestor.corpora:
         yield f"{name} ({licence or UNSTATED})"
 

@@ -3,10 +3,8 @@
 Shapes: V tokens of a vocabulary, v of them known to the run that the training starts from, d = d_model.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +17,7 @@ from nmt.run import checkpoint
 from nmt.run.checkpoint import Weights
 from nmt.run.choice import check_fits, load_checkpoint
 from nmt.run.folder import SIDES, RunDir
+from nmt.run.provenance import Ancestor
 from nmt.run.sides import load_side
 from nmt.run.start_from import start_run
 from nmt.text.pieces import SPACE, SentencePiece
@@ -40,30 +39,17 @@ class Start:
         None  # the checkpoint with the weights; None for a training that has its own
     )
     weights: Weights = field(default_factory=dict)
-    # The checkpoint and what made it; later checkpoints pass it on. Empty: started from random weights.
-    lineage: dict[str, Any] = field(default_factory=dict)
+    ancestor: Ancestor | None = None  # that checkpoint, as later ones name it; None: random weights
 
     def describe(self) -> str:
         """What is started from, and the licences of what its weights have come from."""
-        licences = list(dict.fromkeys(_licences(self.lineage)))
+        licences = self.ancestor.provenance.all_licences() if self.ancestor else []
         bound = f"; its licence binds this model too: {', '.join(licences)}" if licences else ""
         return f"starting from the weights of {self.folder}{bound}"
 
 
-def _licences(lineage: dict[str, Any]) -> Iterator[str]:
-    """The licences along a lineage, the newest first."""
-    while lineage:
-        origin = lineage.get("origin", {})
-        if origin.get("licence"):
-            yield str(origin["licence"])
-        for corpus in origin.get("corpora", []):
-            if corpus.get("licence"):
-                yield str(corpus["licence"])
-        lineage = origin.get("started_from", {})
-
-
 def load_start(config: Config, run: RunDir, src: Side, tgt: Side) -> Start:
-    """What `train.start_from` names, for the sides of this run; of a run with checkpoints only its lineage.
+    """What `train.start_from` names, for the sides of this run; of a run with checkpoints only its ancestor.
 
     Raises ModelError if there is no whole checkpoint, or if its tokens are not the first of the sides';
     ConfigError if new tokens would be frozen.
@@ -72,7 +58,7 @@ def load_start(config: Config, run: RunDir, src: Side, tgt: Side) -> Start:
         return Start()
     for folder in reversed(run.steps()):
         try:
-            return Start(lineage=checkpoint.read_meta(folder).origin.get("started_from", {}))
+            return Start(ancestor=checkpoint.read_meta(folder).provenance.started_from)
         except ModelError:
             continue  # `resume` warns of it
     return _load(config, src, tgt)
@@ -90,8 +76,7 @@ def _load(config: Config, src: Side, tgt: Side) -> Start:
         for key in keys:
             if key in weights:
                 weights[key] = _extended(weights[key].float(), old, new)
-    lineage = {"checkpoint": str(folder), "update": meta.update, "origin": meta.origin}
-    return Start(folder, weights, lineage)
+    return Start(folder, weights, Ancestor(str(folder), meta.update, meta.provenance))
 
 
 def _refuse_other_tokens(run: RunDir, old: Side, new: Side) -> None:

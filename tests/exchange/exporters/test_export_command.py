@@ -50,7 +50,11 @@ def run(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
 def pieces(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
     """A run with one sentencepiece model."""
     folder = tmp_path_factory.mktemp("runs") / "pieces"
-    origin = {"licence": "CC-BY-4.0", "lineage": [{"source": "someone/else"}], "data": "0" * 64}
+    origin = {
+        "licence": "CC-BY-4.0",
+        "imported": {"source": "other", "kind": "Marian"},
+        "data": "0" * 64,
+    }
     return made_run(corpus, folder, *SHARED, *GREEDY, origin=origin)
 
 
@@ -112,7 +116,7 @@ def test_the_page_names_checkpoint_origin_and_licence(
     export(target, tmp_path / "out", "-m", pieces.path)
     readme = (tmp_path / "out" / "README.md").read_text()
     assert "from the run `pieces`, checkpoint `step-00000001`." in readme
-    assert "- licence: CC-BY-4.0\n- lineage.1.source: someone/else\n" in readme
+    assert "- licence: CC-BY-4.0\n- imported.source: other\n- imported.kind: Marian\n" in readme
     assert "0" * 64 not in readme
     assert "hides URLs, code and the like" in readme
 
@@ -203,13 +207,13 @@ def test_a_folder_that_exists_is_refused_and_only_an_export_is_overwritten(
     (mine / "letter.txt").write_text("dear")
     assert export("ct2", folder, "-m", run.path).exit_code == 0
 
-    taken = (2, f"nmt: {folder}: exists already; name another folder, or --overwrite it")
+    taken = (2, f"nmt: {folder}: is not empty; name another folder, or --overwrite it")
     assert refusal("ct2", folder, "-m", run.path) == taken
     assert export("hf", folder, "-m", run.path, "--overwrite").exit_code == 0
     assert not (folder / "model.bin").exists()
 
-    fix = "would be replaced; move it away, or name another folder"
-    not_ours = (2, f"nmt: {mine}: not as nmt exported it, and {fix}")
+    fix = "it is not as nmt exported it: move it away, or name another folder"
+    not_ours = (2, f"nmt: {mine}: is not empty; {fix}")
     assert refusal("ct2", mine, "-m", run.path, "--overwrite") == not_ours
     assert (mine / "letter.txt").read_text() == "dear"
 
@@ -252,7 +256,7 @@ def test_what_is_no_folder_is_refused(run: RunDir, tmp_path: Path) -> None:
         assert refusal("ct2", path, "-m", run.path, "--overwrite")[0] == 2
     assert refusal("ct2", file / "inner", "-m", run.path) == (
         2,
-        f"nmt: {file}: a file, not a folder; name another folder",
+        f"nmt: {file}: a file stands where a folder is needed; name another folder",
     )
     assert file.read_text() == "mine"
 

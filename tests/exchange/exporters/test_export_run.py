@@ -14,7 +14,6 @@ from nmt.cli import app
 from nmt.config.load import load_config
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
-from nmt.run.origin import without_folders
 from nmt.run.start_from import load_training_config
 from nmt.train.distributed import World
 from nmt.train.loop import Trainer
@@ -106,22 +105,13 @@ def test_no_file_names_a_folder_of_this_machine(corpus: Path, tmp_path: Path) ->
 
 def test_its_checkpoint_keeps_scores_and_licences(run: RunDir, copy: RunDir) -> None:
     ours, theirs = (checkpoint.read_meta(each.steps()[0]) for each in (run, copy))
-    assert (theirs.update, theirs.fingerprints, theirs.scores, theirs.origin) == (
+    assert (theirs.update, theirs.fingerprints, theirs.scores, theirs.provenance) == (
         ours.update,
         ours.fingerprints,
         ours.scores,
-        ours.origin,
+        ours.provenance,
     )
     assert "| corpus | licence | source |\n|---|---|---|\n| mine | MIT |  |\n" in readme(copy)
-
-
-def test_names_of_runs_stay_when_an_export_is_trained_on_and_exported_again() -> None:
-    older = {"started_from": {"checkpoint": "runs/b/checkpoints/step-00000003"}}
-    path = "/home/me/runs/a/checkpoints/step-00000007"
-    once = without_folders({"started_from": {"checkpoint": path, "origin": older}})
-    assert once["started_from"]["checkpoint"] == "a/step-00000007"
-    assert once["started_from"]["origin"]["started_from"]["checkpoint"] == "b/step-00000003"
-    assert without_folders(once) == once
 
 
 def test_its_page_lists_each_corpus_once_also_of_the_run_that_it_started_from(

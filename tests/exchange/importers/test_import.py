@@ -101,13 +101,14 @@ def test_a_translation_needs_nothing_but_the_run(made: Path, tmp_path: Path) -> 
 def test_the_checkpoint_says_where_it_came_from(source: Path, tmp_path: Path) -> None:
     (source / "README.md").write_text("---\nlanguage:\n- en\nlicense: apache-2.0\n---\n# opus\n")
     run, lines = imported(source, tmp_path / "run")
-    origin = checkpoint.read_meta(run.steps()[0]).origin
-    assert origin["nmt"] == __version__
-    kept = origin["imported"]
-    assert (kept["source"], kept["revision"]) == (str(source), None)
-    assert origin["licence"] == "apache-2.0"
-    assert kept["sha256"]["model.safetensors"] == checksum(source / "model.safetensors")
-    assert set(kept["sha256"]) == {
+    provenance = checkpoint.read_meta(run.steps()[0]).provenance
+    assert provenance.versions == {"nmt": __version__}
+    kept = provenance.imported
+    assert kept is not None
+    assert (kept.source, kept.revision) == (str(source), None)
+    assert provenance.licence == "apache-2.0"
+    assert kept.sha256["model.safetensors"] == checksum(source / "model.safetensors")
+    assert set(kept.sha256) == {
         "config.json",
         "model.safetensors",
         "source.spm",

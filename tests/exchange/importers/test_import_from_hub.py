@@ -1,10 +1,13 @@
 """`nmt import owner/name`, from a server on this machine that answers as the hub does."""
 
+import shutil
 from pathlib import Path
 
 import huggingface_hub
 import marians
 import pytest
+import torch
+from safetensors.torch import load_file
 from stand_in_hub import COMMIT, be_hub, stand_in_hub
 
 from nmt.errors import ModelError, print_nothing
@@ -39,11 +42,52 @@ def test_the_files_that_are_needed_are_fetched_and_written_down(
     assert set(hub.fetched) == needed | {"source.spm", "target.spm", "model.safetensors"}
     assert lines[0].startswith(f"nmt: {NAME} at {COMMIT}: Hugging Face MarianMT")
     assert "nmt: licence: apache-2.0" in lines
-    kept = checkpoint.read_meta(RunDir(tmp_path / "run").steps()[0]).origin
-    assert kept["licence"] == "apache-2.0"
-    kept = kept["imported"]
-    assert (kept["source"], kept["revision"]) == (NAME, COMMIT)
-    assert kept["sha256"]["model.safetensors"] == checksum(served / "model.safetensors")
+    provenance = checkpoint.read_meta(RunDir(tmp_path / "run").steps()[0]).provenance
+    assert provenance.licence == "apache-2.0"
+    kept = provenance.imported
+    assert kept is not None
+    assert (kept.source, kept.revision) == (NAME, COMMIT)
+    assert kept.sha256["model.safetensors"] == checksum(served / "model.safetensors")
+
+
+@pytest.mark.parametrize("weights", ["model.safetensors", "pytorch_model.bin"])
+@pytest.mark.parametrize("revision", [None, "v1", COMMIT])
+def test_what_was_fetched_once_is_imported_without_the_hub(
+    weights: str,
+    revision: str | None,
+    served: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = tmp_path / "served"
+    shutil.copytree(served, folder, ignore=shutil.ignore_patterns("pytorch_model.bin"))
+    if weights != "model.safetensors":
+        torch.save(load_file(folder / "model.safetensors"), folder / weights)
+        (folder / "model.safetensors").unlink()
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    with stand_in_hub(folder, NAME) as hub:
+        be_hub(hub.url, monkeypatch)
+        import_run(NAME, tmp_path / "online", None, revision, print_nothing)
+        assert weights in hub.fetched
+    be_hub("http://127.0.0.1:9", monkeypatch)
+    import_run(NAME, tmp_path / "offline", None, revision, print_nothing)
+    online, offline = (
+        checkpoint.read_meta(RunDir(tmp_path / name).steps()[0]) for name in ("online", "offline")
+    )
+    assert online == offline
+
+
+def test_a_model_without_weights_is_named(
+    served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "served"
+    shutil.copytree(served, folder, ignore=shutil.ignore_patterns("*model.*"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    with stand_in_hub(folder, NAME) as hub:
+        be_hub(hub.url, monkeypatch)
+        message = f"{NAME} at {COMMIT}: has no model.safetensors or pytorch_model.bin"
+        with pytest.raises(ModelError, match=message):
+            import_run(NAME, tmp_path / "run", None, None, print_nothing)
 
 
 @pytest.mark.parametrize(

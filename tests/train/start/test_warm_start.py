@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -15,6 +14,7 @@ from nmt.errors import ConfigError, Interrupted, ModelError
 from nmt.run import checkpoint
 from nmt.run.checkpoint import Meta
 from nmt.run.folder import SIDES, RunDir
+from nmt.run.provenance import Ancestor, Provenance
 from nmt.run.sides import load_side
 from nmt.run.start_from import load_training_config
 from nmt.text.placeholders import PLACEHOLDERS
@@ -231,14 +231,15 @@ def test_a_training_resumes_when_the_run_it_started_from_is_gone(
     assert starting(copy, news, tmp_path / "stopped", *settings) == config
     resumed = train(config)
     assert_bit_identical(weights_at(straight, 10), weights_at(resumed, 10))
-    lineages = [
-        checkpoint.read_meta(run.steps()[-1]).origin["started_from"] for run in (straight, resumed)
+    ancestors = [
+        checkpoint.read_meta(run.steps()[-1]).provenance.started_from for run in (straight, resumed)
     ]
-    assert lineages[0] == lineages[1]
-    assert lineages[0]["checkpoint"].startswith(str(copy.path))
+    assert ancestors[0] is not None
+    assert ancestors[0] == ancestors[1]
+    assert ancestors[0].checkpoint.startswith(str(copy.path))
 
 
-def test_the_licences_of_a_lineage_are_shown(
+def test_the_licences_of_all_ancestors_are_shown(
     base: RunDir, news: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = RunDir(tmp_path / "copy")
@@ -246,9 +247,10 @@ def test_the_licences_of_a_lineage_are_shown(
     best = checkpoint.best(copy)
     assert best is not None
     meta, weights = checkpoint.load(best)
-    grandparent: dict[str, Any] = {"origin": {"licence": "MPL-2.0"}}
-    origin = {"licence": "CC-BY-4.0", "started_from": grandparent}
-    checkpoint.save(copy, best.name, weights, Meta(meta.update, meta.fingerprints, origin=origin))
+    grandparent = Ancestor("a/step-1", 1, Provenance(licence="MPL-2.0"))
+    provenance = Provenance(licence="CC-BY-4.0", started_from=grandparent)
+    told = Meta(meta.update, meta.fingerprints, provenance=provenance)
+    checkpoint.save(copy, best.name, weights, told)
     config = starting(copy, news, tmp_path / "run", "train.updates=1")
     train(config)
     assert "its licence binds this model too: CC-BY-4.0, MPL-2.0" in capsys.readouterr().err

@@ -1,17 +1,16 @@
 """Where a run's data and weights come from, under which licences, and what these ask for."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from nmt.config.schema import Config
-from nmt.report.run.run_files import Record, counts, entries, section, whole
-from nmt.run.origin import without_folders
+from nmt.report.run.run_files import Record, counts, entries
+from nmt.run.provenance import Ancestor, Provenance
 
 STARTED, IMPORTED = "started from", "imported from"
-_GENERATIONS = 20  # of a lineage that are told
+_GENERATIONS = 20  # that are told
 _CREATIVE_COMMONS = re.compile(
     r"""
     \b (?: CC [ -] | creativecommons\.org/licenses/ )
@@ -38,7 +37,7 @@ class CorpusFacts:
 
 
 @dataclass(frozen=True)
-class Ancestor:
+class AncestorFacts:
     """A checkpoint that a run's weights were started from, or the model that it was imported from."""
 
     what: str  # STARTED or IMPORTED
@@ -50,7 +49,7 @@ class Ancestor:
     updates: int | None = None  # behind the checkpoint
 
 
-def corpora_of(config: Config, prepared: Record, origin: Record) -> list[CorpusFacts]:
+def corpora_of(config: Config, prepared: Record, provenance: Provenance) -> list[CorpusFacts]:
     """The corpora to train on, with what `prepare` counted; of an exported run, those that its checkpoint names."""
     stated = config.data.corpora
     counted = entries(prepared, "corpora")
@@ -58,7 +57,9 @@ def corpora_of(config: Config, prepared: Record, origin: Record) -> list[CorpusF
         configured = [
             CorpusFacts(c.name, c.licence, c.source, c.weight, None, None) for c in stated
         ]
-        return configured or [_named(each) for each in entries(origin, "corpora")]
+        return configured or [
+            CorpusFacts(c.name, c.licence, c.source, 1, None, None) for c in provenance.corpora
+        ]
     # Names may repeat, but `prepare` counts the corpora in their order.
     are_those = [each.name for each in stated] == [str(entry.get("name")) for entry in counted]
     found = []
@@ -78,58 +79,39 @@ def corpora_of(config: Config, prepared: Record, origin: Record) -> list[CorpusF
     return found
 
 
-def licence_of(config: Config, origin: Record) -> str | None:
-    """The licence of the model: what its configuration states, or else its checkpoint."""
-    return config.train.licence or _text(origin.get("licence"))
-
-
-def _named(corpus: Record) -> CorpusFacts:
-    """A corpus as a checkpoint names it."""
-    name, licence = str(corpus.get("name")), _text(corpus.get("licence"))
-    return CorpusFacts(name, licence, _text(corpus.get("source")), weight=1, read=None, kept=None)
-
-
 def _of_folder(config: Config, entry: Record) -> str:
     """What the corpus of a `data.path` is called: as that folder, without those around it."""
     path = config.data.path
     return Path(path).resolve().name if path else str(entry.get("name"))
 
 
-def lineage_of(origin: Record) -> list[Ancestor]:
+def ancestors_of(provenance: Provenance) -> list[AncestorFacts]:
     """What a checkpoint's weights have come from, the newest first."""
-    found = []
-    origin = without_folders(origin)
-    for _ in range(_GENERATIONS):
-        imported = section(origin, "imported")
-        if imported:
-            found.append(
-                Ancestor(
-                    IMPORTED,
-                    str(imported.get("source")),
-                    _text(origin.get("licence")),
-                    revision=_text(imported.get("revision")),
-                    kind=_text(imported.get("kind")),
-                )
-            )
-        started = section(origin, "started_from")
-        if not started:
-            break
-        origin = section(started, "origin")
-        corpora = tuple(_stated(origin))
-        licence = None if section(origin, "imported") else _text(origin.get("licence"))
-        name = str(started.get("checkpoint"))
-        updates = whole(started.get("update"))
-        found.append(Ancestor(STARTED, name, licence, corpora, updates=updates))
+    told = provenance.without_folders()
+    found = _imported(told)
+    for ancestor in islice(told.ancestors(), _GENERATIONS):
+        found += [_started(ancestor), *_imported(ancestor.provenance)]
     return found
 
 
-def _stated(origin: Record) -> Iterator[tuple[str, str | None]]:
-    for corpus in entries(origin, "corpora"):
-        yield str(corpus.get("name")), _text(corpus.get("licence"))
+def _started(ancestor: Ancestor) -> AncestorFacts:
+    before = ancestor.provenance
+    return AncestorFacts(
+        STARTED,
+        name=ancestor.checkpoint,
+        licence=None if before.imported else before.licence,  # of one that was imported, told there
+        corpora=tuple((corpus.name, corpus.licence) for corpus in before.corpora),
+        updates=ancestor.update,
+    )
 
 
-def _text(value: Any) -> str | None:
-    return str(value) if value else None
+def _imported(provenance: Provenance) -> list[AncestorFacts]:
+    """The model that was imported, if one was."""
+    imported = provenance.imported
+    if imported is None:
+        return []
+    licence, revision, kind = provenance.licence, imported.revision, imported.kind
+    return [AncestorFacts(IMPORTED, imported.source, licence, revision=revision, kind=kind)]
 
 
 def licence_address(licence: str) -> str | None:
