@@ -9,32 +9,35 @@ from nmt.train.progress import Progress
 
 
 def average(
-    model: Transformer, keeper: CheckpointManager, judge: ModelSelection, progress: Progress
+    model: Transformer,
+    checkpoints: CheckpointManager,
+    selection: ModelSelection,
+    progress: Progress,
 ) -> None:
     """Average checkpoints, once. The mean is saved as the best if it scores better on dev.
 
     The model has its own weights again afterwards.
     """
     name = checkpoint.average_name(progress.update)
-    members = keeper.members_of_average()
-    is_done = judge.validator.output(name).exists()
-    if len(members) < 2 or not judge.can_measure or is_done:
+    members = checkpoints.members_of_average()
+    is_done = selection.validator.output(name).exists()
+    if len(members) < 2 or not selection.can_measure or is_done:
         return
     own = {key: tensor.clone() for key, tensor in checkpoint.parameters_of(model).items()}
     try:
         mean = checkpoint.average(members)
-        checkpoint.put_weights(model, mean, keeper.run.checkpoints)
-        scores, translations = judge.measure(model, name, progress.update)
+        checkpoint.put_weights(model, mean, checkpoints.run.checkpoints)
+        scores, translations = selection.measure(model, name, progress.update)
     except ModelError as error:
-        judge.log.warn(f"{error}; no average is made")
+        selection.log.warn(f"{error}; no average is made")
         return
     finally:
-        checkpoint.put_weights(model, own, keeper.run.checkpoints)
+        checkpoint.put_weights(model, own, checkpoints.run.checkpoints)
     compared = f"the average of {len(members)} checkpoints is"
-    if judge.is_best(scores, progress):
-        judge.log.say(f"{compared} better than the best")
-        folder = keeper.save_average(mean, progress.update, scores)
-        checkpoint.mark_best(keeper.run, folder)
+    if selection.is_best(scores, progress):
+        selection.log.say(f"{compared} better than the best")
+        folder = checkpoints.save_average(mean, progress.update, scores)
+        checkpoint.mark_best(checkpoints.run, folder)
     else:
-        judge.log.say(f"{compared} no better than the best")
-    judge.validator.write(name, translations)  # last of all: this file says that it is done
+        selection.log.say(f"{compared} no better than the best")
+    selection.validator.write(name, translations)  # last of all: this file says that it is done

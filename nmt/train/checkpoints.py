@@ -65,7 +65,7 @@ class CheckpointManager:
 
     def good(self, health: Health) -> list[Path]:
         """The checkpoints that a later sound update has shown to be good, oldest first."""
-        sound = checkpoint.step_name(health.sound)
+        sound = checkpoint.step_name(health.last_sound_update)
         return [folder for folder in self.run.steps() if folder.name < sound]
 
     def go_back_to(self, good: list[Path]) -> None:

@@ -21,22 +21,21 @@ _MOST_ABOVE = 5.0
 class Health:
     """How the updates so far went.
 
-    `sound` is the newest update with a finite gradient and a loss not far above the lowest; `bad`
-    and `far` count the updates in a row up to now whose gradients were not finite, and whose mean
-    loss was far above the lowest. `loss` is the mean of about a hundred updates, `lowest` its
-    lowest value.
+    `last_sound_update` is the newest update with a finite gradient and a loss not far above the lowest. The streaks
+    count the updates in a row up to now whose gradients were not finite, and whose mean loss was far above the lowest.
+    `loss` is the mean of about a hundred updates, `lowest` its lowest value.
     """
 
-    sound: int = 0
-    bad: int = 0
-    far: int = 0
+    last_sound_update: int = 0
+    nonfinite_streak: int = 0
+    diverged_streak: int = 0
     loss: float | None = None
     lowest: float | None = None
 
     def after(self, update: int, updated: UpdateResult, settling: bool) -> "Health":
         """The health after one more update; while `settling`, a gradient may be infinite."""
         if not (updated.applied and math.isfinite(updated.loss)):
-            return self if settling else replace(self, bad=self.bad + 1)
+            return self if settling else replace(self, nonfinite_streak=self.nonfinite_streak + 1)
         if self.loss is None or self.lowest is None:
             return Health(update, loss=updated.loss, lowest=updated.loss)
         newest = min(updated.loss, self.lowest + _MOST_ABOVE)
@@ -44,18 +43,18 @@ class Health:
         limit = self.lowest + _FAR
         is_sound = max(updated.loss, loss) < limit
         return Health(
-            sound=update if is_sound else self.sound,
-            bad=0,
-            far=self.far + 1 if loss > limit else 0,
+            last_sound_update=update if is_sound else self.last_sound_update,
+            nonfinite_streak=0,
+            diverged_streak=self.diverged_streak + 1 if loss > limit else 0,
             loss=loss,
             lowest=min(loss, self.lowest),
         )
 
     def fault(self, update: int) -> str | None:
         """Why training has to end after this update, or None."""
-        if self.bad >= _MOST_BAD:
-            return f"{self.bad} gradients in a row, up to update {update}, were not finite"
-        if self.far >= _MOST_FAR:
+        if self.nonfinite_streak >= _MOST_BAD:
+            return f"{self.nonfinite_streak} gradients in a row, up to update {update}, were not finite"
+        if self.diverged_streak >= _MOST_FAR:
             now = f"{self.loss:.2f} at update {update}"
             return f"the loss has diverged: {now}, and it was {self.lowest:.2f} before"
         return None

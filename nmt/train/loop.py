@@ -21,7 +21,7 @@ from nmt.run.sides import load_side
 from nmt.text.side import Side
 from nmt.train.averaging import average
 from nmt.train.checkpoints import CheckpointManager
-from nmt.train.data.loader import Group, Reader
+from nmt.train.data.loader import BatchLoader, Group
 from nmt.train.distributed import World
 from nmt.train.log import Log
 from nmt.train.model_selection import ModelSelection
@@ -31,7 +31,7 @@ from nmt.train.resuming import resume
 from nmt.train.start.initialise import initialise
 from nmt.train.start.lexical import put_word_pairs
 from nmt.train.start.vectors import put_vectors
-from nmt.train.start.warm_start import Start, freeze, load_start
+from nmt.train.start.warm_start import WarmStart, freeze, load_warm_start
 from nmt.train.start.word_pairs import word_pairs
 from nmt.train.update import PendingUpdate, Updater
 from nmt.train.validation import Validator
@@ -48,15 +48,15 @@ class Trainer:
         self.src = load_side(config, run, "src")
         self.tgt = load_side(config, run, "tgt")
         fingerprints = (self.src.fingerprint(), self.tgt.fingerprint())
-        start = load_start(config, run, self.src, self.tgt)
+        start = load_warm_start(config, run, self.src, self.tgt)
         self.model = new_model(config, run, self.src, self.tgt, world, start)
         precision = resolve_precision(config.train.precision, world.device)
         self.updater = Updater(config.train, self.model, precision, world)
         provenance = provenance_of(config, run, start.ancestor)
-        self.keeper = CheckpointManager(config.train, run, fingerprints, provenance)
+        self.checkpoints = CheckpointManager(config.train, run, fingerprints, provenance)
         # Resume before the data is read: this notices if files have changed.
-        self.progress, warnings = resume(self.updater, self.keeper, self.src, self.tgt, world)
-        self.reader = Reader(config, run, world, fingerprints)
+        self.progress, warnings = resume(self.updater, self.checkpoints, self.src, self.tgt, world)
+        self.loader = BatchLoader(config, run, world, fingerprints)
         self.log = Log(
             run,
             total=config.train.updates,
@@ -66,7 +66,7 @@ class Trainer:
             tensorboard=config.train.tensorboard,
         )
         validator = Validator(config, run, self.src, self.tgt, precision, self.log.warn)
-        self.judge = ModelSelection(validator, self.log, config.train.early_stop)
+        self.selection = ModelSelection(validator, self.log, config.train.early_stop)
         self.reporter = Reporter(config, self.log, self.progress, world.device)
         self._started: PendingUpdate | None = (
             None  # the newest update, until its result is looked at
@@ -82,7 +82,7 @@ class Trainer:
         """
         begun_at = self.progress.update
         with self.signals.caught():
-            for group in self.reader.groups(self.progress.position):
+            for group in self.loader.groups(self.progress.position):
                 if self._is_over():
                     break
                 self._update(group)
@@ -92,7 +92,7 @@ class Trainer:
             self._checkpoint_the_end()
             self.reporter.end(self.progress)
             if self.world.leads:
-                average(self.model, self.keeper, self.judge, self.progress)
+                average(self.model, self.checkpoints, self.selection, self.progress)
         if self.progress.update == begun_at:
             fix = "raise train.updates, max_minutes or patience to go on"
             self.log.say(f"nothing was left to do; {fix}")
@@ -100,8 +100,8 @@ class Trainer:
         self.log.close()
         return self.progress
 
-    def _introduce(self, precision: str, warnings: list[str], start: Start) -> None:
-        about = introduction(self.model, self.reader, self.src, self.tgt, precision, self.world)
+    def _introduce(self, precision: str, warnings: list[str], start: WarmStart) -> None:
+        about = introduction(self.model, self.loader, self.src, self.tgt, precision, self.world)
         self.log.say(about)
         if start.weights:
             self.log.say(start.describe())
@@ -109,7 +109,7 @@ class Trainer:
             self.log.warn(text)
         is_new = self.progress.update == 0
         say_or_warn = self.log.warn if is_new else self.log.say
-        for text in doubts(self.model, self.reader, self.judge):
+        for text in doubts(self.model, self.loader, self.selection):
             say_or_warn(text)
         if not is_new:
             self.log.say(f"resuming after update {self.progress.update:,}")
@@ -117,7 +117,7 @@ class Trainer:
     # --- an update ---
 
     def _update(self, group: Group) -> None:
-        """Start an update; while a GPU computes it, look at the result of the one before."""
+        """WarmStart an update; while a GPU computes it, look at the result of the one before."""
         begun = time.monotonic()
         update = self.progress.update + 1
         started = self.updater.start(update, group.batches, group.tokens)
@@ -137,7 +137,7 @@ class Trainer:
         update = self.progress.update
         is_settling = not updated.applied and self.updater.is_settling
         health = self.progress.health.after(update, updated, is_settling)
-        if health.bad > self.progress.health.bad:
+        if health.nonfinite_streak > self.progress.health.nonfinite_streak:
             gradient = f"the gradient of update {update} is not finite (loss {updated.loss})"
             self.log.warn(f"{gradient}; it changes nothing")
         self.progress = replace(self.progress, health=health)
@@ -149,9 +149,9 @@ class Trainer:
         fault = self.progress.health.fault(self.progress.update)
         if fault is None:
             return
-        good = self.keeper.good(self.progress.health)
+        good = self.checkpoints.good(self.progress.health)
         if self.world.leads:
-            self.keeper.go_back_to(good)
+            self.checkpoints.go_back_to(good)
         found = "there is no good checkpoint yet"
         if good:
             found = f"the last good checkpoint is {good[-1]}"
@@ -179,22 +179,22 @@ class Trainer:
 
     def _validate(self) -> dict[str, float]:
         """The scores of the model on dev, none if there is no dev. The progress notes the best."""
-        if not self.judge.can_measure:
+        if not self.selection.can_measure:
             return {}
         start = time.monotonic()
         name = checkpoint.step_name(self.progress.update)
-        scores, translations = self.judge.measure(self.model, name, self.progress.update)
-        self.judge.validator.write(name, translations)
-        progress = self.judge.judged(self.progress, name, scores)
+        scores, translations = self.selection.measure(self.model, name, self.progress.update)
+        self.selection.validator.write(name, translations)
+        progress = self.selection.judged(self.progress, name, scores)
         seconds = progress.seconds + time.monotonic() - start
         self.progress = replace(progress, seconds=seconds)
         return scores
 
     def _save(self, scores: dict[str, float]) -> None:
-        folder = self.keeper.save(self.updater, self.progress, scores)
-        if self.progress.best == folder.name or not self.judge.can_measure:
+        folder = self.checkpoints.save(self.updater, self.progress, scores)
+        if self.progress.best == folder.name or not self.selection.can_measure:
             checkpoint.mark_best(self.run, folder)
-        self.keeper.prune(self.progress.health)
+        self.checkpoints.prune(self.progress.health)
 
     # --- the end ---
 
@@ -215,7 +215,7 @@ class Trainer:
         folder = self.run.checkpoints / checkpoint.step_name(self.progress.update)
         if not folder.is_dir():
             return False
-        return not self.judge.can_measure or bool(checkpoint.read_meta(folder).scores)
+        return not self.selection.can_measure or bool(checkpoint.read_meta(folder).scores)
 
     def _interrupt(self) -> NoReturn:
         """Save, unless that is done, and raise Interrupted."""
@@ -234,7 +234,7 @@ class Trainer:
 
 
 def new_model(
-    config: Config, run: RunDir, src: Side, tgt: Side, world: World, start: Start
+    config: Config, run: RunDir, src: Side, tgt: Side, world: World, start: WarmStart
 ) -> Transformer:
     """The model before its first update, the same on every rank."""
     torch.manual_seed(config.train.seed)

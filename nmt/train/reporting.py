@@ -13,7 +13,7 @@ from nmt.run import checkpoint
 from nmt.run.folder import RunDir
 from nmt.text.side import Side
 from nmt.train.advice import too_large, too_slow
-from nmt.train.data.loader import Reader
+from nmt.train.data.loader import BatchLoader
 from nmt.train.distributed import World
 from nmt.train.log import Log
 from nmt.train.model_selection import ModelSelection, shown
@@ -26,11 +26,11 @@ _LONGEST_SILENCE = 60.0
 
 
 def introduction(
-    model: Transformer, reader: Reader, src: Side, tgt: Side, precision: str, world: World
+    model: Transformer, loader: BatchLoader, src: Side, tgt: Side, precision: str, world: World
 ) -> str:
     """What is trained, on what and where."""
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    pairs = counted(len(reader.fitting), "pair")
+    pairs = counted(len(loader.fitting), "pair")
     vocabularies = f"vocabularies {len(src.vocab):,} and {len(tgt.vocab):,}"
     where = f"{world.device} in {precision}"
     if world.size > 1:
@@ -38,15 +38,15 @@ def introduction(
     return f"{counted(parameters, 'parameter')}, {pairs}, {vocabularies}, {where}"
 
 
-def doubts(model: Transformer, reader: Reader, judge: ModelSelection) -> Iterator[str]:
+def doubts(model: Transformer, loader: BatchLoader, selection: ModelSelection) -> Iterator[str]:
     """What a user should know before a training goes on for hours."""
-    pairs = len(reader.fitting)
-    left_out = len(reader.corpus) - pairs
+    pairs = len(loader.fitting)
+    left_out = len(loader.corpus) - pairs
     if left_out:
         are = "is" if left_out == 1 else "are"
         reason = f"{are} empty or longer than model.max_length and {are} left out"
         yield f"{counted(left_out, 'pair')} {reason}"
-    if not judge.can_measure:
+    if not selection.can_measure:
         effect = "no validation, no early stopping; the last checkpoint counts as the best"
         yield f"dev is empty, or none of its pairs fits the model: {effect}"
     advice = too_large(sum(parameter.numel() for parameter in model.parameters()), pairs)

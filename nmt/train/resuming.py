@@ -19,24 +19,24 @@ from nmt.train.update import Updater
 
 
 def resume(
-    updater: Updater, keeper: CheckpointManager, src: Side, tgt: Side, world: World
+    updater: Updater, checkpoints: CheckpointManager, src: Side, tgt: Side, world: World
 ) -> tuple[Progress, list[str]]:
     """Continue from the last intact checkpoint, and set aside the damaged ones after it.
 
     The updater and its model take up what was saved. Gives how far training had come, and warnings.
     Raises ModelError if all checkpoints are damaged, or if the last one belongs to other files.
     """
-    run = keeper.run
+    run = checkpoints.run
     progress = Progress()
     saved, damaged = _find_last_intact(run)
     warnings = [f"{error}; trying the one before" for error in damaged.values()]
     if saved is not None:
         check_fits(saved.folder, saved.meta, src, tgt)
-        _refuse_other_data(saved, run, keeper.provenance)
+        _refuse_other_data(saved, run, checkpoints.provenance)
         checkpoint.put_weights(updater.model, saved.weights, saved.folder)
         updater.load_state(saved.training)
         progress = Progress.from_json(saved.meta.progress)
-        progress, more = _with_present_best(progress, run, keeper.train.early_stop)
+        progress, more = _with_present_best(progress, run, checkpoints.train.early_stop)
         warnings += more
     world.wait()  # until every rank has read the checkpoint
     if world.leads:

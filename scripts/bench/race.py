@@ -25,7 +25,7 @@ from nmt.run.folder import SIDES, RunDir
 from nmt.run.sides import load_side
 from nmt.run.trained import TrainedRun
 from nmt.train.data.batching import Position
-from nmt.train.data.loader import Reader
+from nmt.train.data.loader import BatchLoader
 from nmt.train.distributed import World
 from nmt.train.loop import Trainer
 from nmt.train.schedule import learning_rate
@@ -129,7 +129,7 @@ def plain_race(config: Config, minutes: float, checkpoints: int) -> None:
     saved = 0
     begun = time.monotonic()
     _note(run, "begin", 0)
-    reader = Reader(config, run, ALONE, fingerprints)
+    reader = BatchLoader(config, run, ALONE, fingerprints)
     torch.manual_seed(config.train.seed)
     loop = PlainLoop(config, len(src.vocab), len(tgt.vocab), ALONE.device)
     for update, group in enumerate(reader.groups(Position()), start=1):

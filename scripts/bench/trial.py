@@ -12,9 +12,9 @@ from nmt.machine.device import resolve_precision
 from nmt.run.folder import SIDES
 from nmt.run.sides import load_side
 from nmt.train.data.batching import Position
-from nmt.train.data.loader import Group, Reader
+from nmt.train.data.loader import BatchLoader, Group
 from nmt.train.loop import new_model
-from nmt.train.start.warm_start import load_start
+from nmt.train.start.warm_start import load_warm_start
 from nmt.train.update import Updater
 from nmt.train.validation import Validator
 
@@ -58,10 +58,10 @@ class Trial:
         src, tgt = (load_side(config, self.run, name) for name in SIDES)
         precision = resolve_precision(config.train.precision, ALONE.device)
         self.validator = Validator(config, self.run, src, tgt, precision)
-        self.reader = Reader(config, self.run, ALONE, (src.fingerprint(), tgt.fingerprint()))
+        self.loader = BatchLoader(config, self.run, ALONE, (src.fingerprint(), tgt.fingerprint()))
         self._begun = time.process_time()
         self._paused = 0.0
-        start = load_start(config, self.run, src, tgt)
+        start = load_warm_start(config, self.run, src, tgt)
         self.model = new_model(config, self.run, src, tgt, ALONE, start)
         self.updater = TimedUpdater(config.train, self.model, precision, ALONE)
         self.updates = 0
@@ -70,7 +70,7 @@ class Trial:
 
     def train(self) -> Outcome:
         """Train until the time is over. Each trial makes its model anew and writes no checkpoint."""
-        for group in self.reader.groups(Position()):
+        for group in self.loader.groups(Position()):
             share = self._spent() / self.minutes
             if share >= 1:
                 break

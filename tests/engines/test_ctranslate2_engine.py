@@ -326,7 +326,7 @@ def opened(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[str]
     """The engine that auto takes on a CPU without AMX, and the warnings."""
     monkeypatch.setattr(engines, "has_amx", lambda: False)
     told: list[str] = []
-    auto = Computing("auto", "cpu", "auto")
+    auto = EngineRequest("auto", "cpu", "auto")
     translator = open_translator(load_config(run.config), run, auto, told.append, print)
     return translator.engine.name, told
 

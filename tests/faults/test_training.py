@@ -89,7 +89,7 @@ def test_a_training_that_fails_from_the_start_says_so_and_leaves_no_checkpoint(
 def some_trainer(config: Config) -> tuple[Trainer, list[Batch], int]:
     """A trainer with the batches of an update, those of the fewest pairs first."""
     trainer = Trainer(config, ready(config), CPU)
-    group = next(trainer.reader.groups(Position()))
+    group = next(trainer.loader.groups(Position()))
     return trainer, sorted(group.batches, key=lambda batch: len(batch.src)), group.tokens
 
 
@@ -190,7 +190,7 @@ def test_a_validation_too_large_for_the_memory_is_measured_in_parts(
 ) -> None:
     config = tiny_config(corpus, tmp_path / "run")
     trainer = Trainer(config, ready(config), CPU)
-    validator = trainer.judge.validator
+    validator = trainer.selection.validator
     scores, translations = validator.measure(trainer.model)
     capsys.readouterr()
 
@@ -224,7 +224,7 @@ def test_a_pair_of_dev_too_large_for_the_memory_is_one_line(
 
     monkeypatch.setattr(Transformer, "encode", no_memory)
     with pytest.raises(UserError, match=r"^a single pair of \d+ tokens is too large"):
-        trainer.judge.validator.loss(trainer.model)
+        trainer.selection.validator.loss(trainer.model)
 
 
 @pytest.mark.skipif(
@@ -232,7 +232,7 @@ def test_a_pair_of_dev_too_large_for_the_memory_is_one_line(
 )
 def test_memory_that_is_really_short_is_made_do_with(corpus: Path, tmp_path: Path) -> None:
     trainer, _, _ = some_trainer(tiny_config(corpus, tmp_path / "run"))
-    corpus_ids = trainer.reader.corpus
+    corpus_ids = trainer.loader.corpus
     pairs = [corpus_ids[i] for i in range(len(corpus_ids))] * 20
     large = collate([src for src, _ in pairs], [tgt for _, tgt in pairs])
     in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -22,4 +22,4 @@ def test_neither_noise_nor_an_outlier_nor_a_plateau_is_divergence() -> None:
     assert after([7.0] * 2000).fault(2000) is None
     diverged = after([*falling, *([5.0] * 500)])
     assert str(diverged.fault(2500)).startswith("the loss has diverged: 4.9")
-    assert 1900 < diverged.sound <= 2000
+    assert 1900 < diverged.last_sound_update <= 2000

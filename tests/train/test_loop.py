@@ -94,7 +94,7 @@ def test_accumulating_two_halves_equals_one_batch(corpus: Path, tmp_path: Path) 
     # a bias of keys has a gradient of zero, and Adam would make large steps of its rounding
     config = tiny_config(corpus, tmp_path / "run", "model.bias=feed_forward")
     trainer = Trainer(config, ready(config), CPU)
-    groups = trainer.reader.groups(Position())
+    groups = trainer.loader.groups(Position())
     one = next(groups)
     two = next(groups)
     batches = [one.batches[0], two.batches[0]]

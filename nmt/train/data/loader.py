@@ -32,7 +32,7 @@ class Group(NamedTuple):
     end: Position
 
 
-class Reader:
+class BatchLoader:
     """Reads the train split of a run. Raises DataError if no pair fits the model."""
 
     def __init__(

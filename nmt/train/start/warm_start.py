@@ -32,7 +32,7 @@ _ROWS_OF_TGT = ("tgt_embedding.tokens.weight", "output.weight", "output.bias")
 
 
 @dataclass(frozen=True)
-class Start:
+class WarmStart:
     """What a training starts from."""
 
     folder: Path | None = (
@@ -48,23 +48,23 @@ class Start:
         return f"starting from the weights of {self.folder}{bound}"
 
 
-def load_start(config: Config, run: RunDir, src: Side, tgt: Side) -> Start:
+def load_warm_start(config: Config, run: RunDir, src: Side, tgt: Side) -> WarmStart:
     """What `train.start_from` names, for the sides of this run; of a run with checkpoints only its ancestor.
 
     Raises ModelError if there is no whole checkpoint, or if its tokens are not the first of the sides';
     ConfigError if new tokens would be frozen.
     """
     if config.train.start_from is None:
-        return Start()
+        return WarmStart()
     for folder in reversed(run.steps()):
         try:
-            return Start(ancestor=checkpoint.read_meta(folder).provenance.started_from)
+            return WarmStart(ancestor=checkpoint.read_meta(folder).provenance.started_from)
         except ModelError:
             continue  # `resume` warns of it
     return _load(config, src, tgt)
 
 
-def _load(config: Config, src: Side, tgt: Side) -> Start:
+def _load(config: Config, src: Side, tgt: Side) -> WarmStart:
     run = start_run(config)
     assert run is not None  # noqa: S101 - the caller has asked
     folder, meta, weights = load_checkpoint(run)
@@ -76,7 +76,7 @@ def _load(config: Config, src: Side, tgt: Side) -> Start:
         for key in keys:
             if key in weights:
                 weights[key] = _extended(weights[key].float(), old, new)
-    return Start(folder, weights, Ancestor(str(folder), meta.update, meta.provenance))
+    return WarmStart(folder, weights, Ancestor(str(folder), meta.update, meta.provenance))
 
 
 def _refuse_other_tokens(run: RunDir, old: Side, new: Side) -> None:

@@ -12,7 +12,7 @@ from nmt.config.schema import Config
 from nmt.errors import DataError
 from nmt.run.folder import RunDir
 from nmt.train.data.batching import Position
-from nmt.train.data.loader import Group, Reader, ahead
+from nmt.train.data.loader import BatchLoader, Group, ahead
 from nmt.train.loop import Trainer
 
 
@@ -20,14 +20,14 @@ def test_the_data_go_on_where_they_stood_across_the_end_of_an_epoch(
     corpus: Path, tmp_path: Path
 ) -> None:
     config = tiny_config(corpus, tmp_path / "run", "train.updates=30", "train.batch_tokens=600")
-    reader = Trainer(config, ready(config), CPU).reader
-    straight = take(reader, Position(), 30)
-    resumed = take(reader, straight[8].end, 21)
+    loader = Trainer(config, ready(config), CPU).loader
+    straight = take(loader, Position(), 30)
+    resumed = take(loader, straight[8].end, 21)
     assert sources(resumed) == sources(straight)[9:]
 
 
-def take(reader: Reader, position: Position, count: int) -> list[Group]:
-    groups = reader.groups(position)
+def take(loader: BatchLoader, position: Position, count: int) -> list[Group]:
+    groups = loader.groups(position)
     return [next(groups) for _ in range(count)]
 
 
@@ -39,9 +39,9 @@ def test_pairs_longer_than_the_model_are_left_out_and_counted(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = tiny_config(corpus, tmp_path / "run", "model.max_length=8")
-    reader = Trainer(config, ready(config), CPU).reader
-    assert (reader.lengths < 8).all()
-    left_out = len(reader.corpus) - len(reader.fitting)
+    loader = Trainer(config, ready(config), CPU).loader
+    assert (loader.lengths < 8).all()
+    left_out = len(loader.corpus) - len(loader.fitting)
     assert f"{left_out:,} pairs are empty or longer" in capsys.readouterr().err
     shorter = config.model.model_copy(update={"max_length": 1})
     refused: Config = config.model_copy(update={"model": shorter})
