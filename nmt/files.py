@@ -299,14 +299,14 @@ def _clear_unfinished_work(folder: Path, places: Sequence[Path]) -> None:
     for around in (folder, *places):
         for work in filter(Path.is_dir, _children(around)):
             made_for = _WORK.fullmatch(work.name)
-            if made_for is not None:
+            if around == folder and _SCRATCH.fullmatch(work.name):
+                shutil.rmtree(work, ignore_errors=True)
+            elif made_for is not None:
                 path = around / made_for["name"]
                 in_our_place = around in places or path in places
                 is_ours = made_for["why"] == "old" or _names(work) <= {path.name, "old"}
                 if in_our_place and is_ours:
                     _clear(work, path)
-            elif around == folder and _SCRATCH.fullmatch(work.name):
-                shutil.rmtree(work, ignore_errors=True)
 
 
 def _clear(work: Path, path: Path) -> None:

@@ -11,7 +11,9 @@ from typer.testing import CliRunner, Result
 
 from nmt.cli import app
 from nmt.commands.shell.trained_run import find_run
+from nmt.files import locked
 from nmt.run.folder import RunDir
+from nmt.run.ownership import staging
 from nmt.translate.translator import Translator
 
 SHORT = [*TINY, "train.updates=2", "train.average=0"]
@@ -181,6 +183,36 @@ def test_what_nmt_wrote_is_replaced_where_settings_change_and_in_a_copy_of_the_r
     for folder in ("my", "copy"):
         done = nmt("train", f"run_dir={folder}", *changed)
         assert done.exit_code == 0, done.output
+
+
+def write_store(run: RunDir, text: str) -> None:
+    with staging(run) as staged:
+        staged.store("train").mkdir(parents=True)
+        (staged.store("train") / "meta.json").write_text(text)
+
+
+def test_a_store_is_there_even_if_the_process_was_killed_as_it_was_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunDir(tmp_path / "my")
+    run.path.mkdir()
+    write_store(run, "old")
+    rename = Path.replace
+
+    def killed(path: Path, target: Path) -> Path:
+        if target == run.store("train"):
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)  # a dead process clears nothing
+    with pytest.raises(KeyboardInterrupt):
+        write_store(run, "new")
+    assert not run.store("train").exists()
+    monkeypatch.undo()
+    with locked(run.path, run.places()):
+        assert (run.store("train") / "meta.json").read_text() == "new"
+        assert [path.name for path in run.path.rglob(".*")] == [".lock"]
 
 
 # --- other files in the folder ---
