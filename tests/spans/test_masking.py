@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numbered import numbered
+from numbered import assert_masked
 
 from nmt.checks.faults import ENGLISH_TO_CHINESE, faults
 from nmt.spans.masking import (
@@ -166,9 +166,7 @@ def test_an_emoticon_is_set_apart_from_words() -> None:
     ],
 )
 def test_the_blocks_of_markdown_and_its_images_stay(line: str, masked: str) -> None:
-    found = mask(line)
-    assert numbered(found.text).replace(JOINT, "=") == masked
-    assert found.fill(found.text) == line
+    assert_masked(line, masked)
 
 
 @pytest.mark.parametrize(

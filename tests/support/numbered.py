@@ -1,10 +1,14 @@
-"""Masked text as a test can spell it: with the number of each place."""
+"""Masked text as a test can spell it."""
 
-from nmt.text.placeholders import PLACEHOLDERS
+from nmt.spans.masking import mask
+from nmt.text.placeholders import JOINT, PLACEHOLDERS
 
 
-def numbered(text: str) -> str:
-    """The text with the number of each placeholder, from 0, in its place."""
+def assert_masked(line: str, spelt: str) -> None:
+    """The line is masked as `spelt`, with the number of each place, and = where a space is put in; it comes back."""
+    masked = mask(line)
+    text = masked.text.replace(JOINT, "=")
     for number, placeholder in enumerate(PLACEHOLDERS):
         text = text.replace(placeholder, str(number))
-    return text
+    assert text == spelt
+    assert masked.fill(masked.text) == line
