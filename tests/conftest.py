@@ -135,6 +135,13 @@ def train(config: Config) -> RunDir:
     return run
 
 
+@pytest.fixture
+def trainer(corpus: Path, tmp_path: Path) -> Trainer:
+    """A training of the little world that has not begun, in the folder "run"."""
+    config = tiny_config(corpus, tmp_path / "run")
+    return Trainer(config, ready(config), World(0, 1, torch.device("cpu")))
+
+
 def dev_losses(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     """Let the next validations find these losses, one each."""
     left = iter(losses)

@@ -9,16 +9,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from typer.testing import CliRunner, Result
+from command_line import invoke
 
 from nmt.__main__ import main as run_program
-from nmt.cli import app
 from nmt.config.schema import SearchConfig, TrainConfig
 from nmt.run.folder import RunDir
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 def test_help_names_the_commands_and_version_the_version() -> None:

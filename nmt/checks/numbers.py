@@ -12,9 +12,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from nmt.numbers.arithmetic import Values
 from nmt.numbers.chinese import chinese
 from nmt.numbers.english import english
-from nmt.numbers.reading import FRACTIONS, Number, Values
+from nmt.numbers.patterns import FRACTIONS
+from nmt.numbers.reading import Number
 
 Numbers = list[Number]
 

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 Source = Annotated[
     Path | None, options.path_option("FILE", "Source text; default: the run's test split.")
 ]
-Reference = Annotated[
-    list[Path] | None,
-    options.path_option("FILE", "Reference translations, line for line; repeatable."),
-]
 Hypothesis = Annotated[
     list[str] | None,
     options.option(
@@ -66,7 +62,6 @@ Output = Annotated[
 Overwrite = Annotated[
     bool, options.flag("Replace the --output and --sentences files if they exist.", "--overwrite")
 ]
-AsJson = Annotated[bool, options.flag("Print JSON.", "--json")]
 FailUnder = Annotated[
     list[str] | None, options.option("METRIC=X", "Exit 4 if the score is below X; repeatable.")
 ]
@@ -95,7 +90,7 @@ def evaluate(
     memory: options.Memory = None,
     overrides: options.SearchOverrides = None,
     src: Source = None,
-    ref: Reference = None,
+    ref: options.References = None,
     hyp: Hypothesis = None,
     baseline: Baseline = None,
     significance: Significance = None,
@@ -108,7 +103,7 @@ def evaluate(
     verify: options.Verify = None,
     output: Output = None,
     overwrite: Overwrite = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
     fail_under: FailUnder = None,
     fail_below_baseline: FailBelowBaseline = False,
     history: History = None,

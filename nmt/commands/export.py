@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from nmt.commands.shell import options
 from nmt.commands.shell.streams import say, warn
 from nmt.commands.shell.trained_run import find_run
@@ -13,21 +11,12 @@ from nmt.exchange.exporters.quantization import QUANTIZATIONS, Quantization
 
 Target = Annotated[
     Literal["nmt", "ct2", "hf", "argos"],
-    typer.Argument(
-        metavar="nmt|ct2|hf|argos",
-        help="nmt elsewhere, CTranslate2, Hugging Face transformers, or Argos Translate and LibreTranslate.",
-        hidden=True,  # Command shows it, without its type
+    options.argument(
+        "nmt|ct2|hf|argos",
+        "nmt elsewhere, CTranslate2, Hugging Face transformers, or Argos Translate and LibreTranslate.",
     ),
 ]
-Folder = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DIR",
-        parser=options.path_of,
-        help="The folder to make.",
-        hidden=True,
-    ),
-]
+Folder = Annotated[Path, options.path_argument("DIR", "The folder to make.")]
 Quantize = Annotated[
     Quantization | None,
     options.option(

@@ -3,28 +3,18 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from nmt.commands.shell import options
 from nmt.commands.shell.streams import printable, say
 
 Source = Annotated[
     Path,
-    typer.Argument(
-        metavar="SOURCE",
-        parser=options.path_of,
-        help="A folder with a MarianMT or Marian model, or owner/name on the Hugging Face hub.",
-        hidden=True,  # Command shows it, without its type
+    options.path_argument(
+        "SOURCE",
+        "A folder with a MarianMT or Marian model, or owner/name on the Hugging Face hub.",
     ),
 ]
 Target = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DIR",
-        parser=options.path_of,
-        help="The run folder to make; it must not be there yet.",
-        hidden=True,
-    ),
+    Path, options.path_argument("DIR", "The run folder to make; it must not be there yet.")
 ]
 Prefix = Annotated[
     str | None,

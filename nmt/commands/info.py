@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from nmt.commands.shell import options
 from nmt.commands.shell.output_file import refuse_output
 from nmt.commands.shell.streams import is_standard, printable, put, refuse_unreadable, warn
@@ -15,20 +13,17 @@ from nmt.files import readable_or
 
 Run = Annotated[
     Path | None,
-    typer.Argument(
-        metavar="[RUN|FILE]",
-        parser=options.path_of,
-        help="Run folder, one of its checkpoints, or a file in it; default: as for nmt translate.",
-        hidden=True,  # Command shows it, without its type
+    options.path_argument(
+        "[RUN|FILE]",
+        "Run folder, one of its checkpoints, or a file in it; default: as for nmt translate.",
     ),
 ]
-AsJson = Annotated[bool, options.flag("Print JSON.", "--json")]
 Card = Annotated[bool, options.flag("Print a model card in Markdown.", "--card")]
 
 
 def info(
     run: Run = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
     card: Card = False,
     history: options.NotedScores = None,
     output: options.OutputFile = None,

@@ -2,18 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.commands.shell import options
+from nmt.commands.shell.stage import stage
 from nmt.commands.shell.streams import say
 from nmt.errors import Say, print_nothing
-from nmt.machine.signals import telling_how_to_go_on
 
 if TYPE_CHECKING:
     from nmt.machine.workers import MapChunks
-
-_HOW = "nothing is prepared yet; give the same command again"
 
 
 def prepare(
@@ -26,18 +23,14 @@ def prepare(
 ) -> None:
     """Clean the corpora; set dev and test aside."""
     from nmt.corpus import stages
-    from nmt.files import locked
-    from nmt.run.folder import RunDir
-    from nmt.run.start_from import load_training_config
 
     tell = print_nothing if quiet else say
     asked = options.with_options(overrides, "data", {"max_bytes": max_bytes})
-    settings = load_training_config(config, asked, anew=overwrite)
-    run = RunDir(Path(settings.run_dir))
-    with locked(run.path, run.places()):
-        stages.claim(settings, overwrite, tell)
-        with telling_how_to_go_on(lambda: _HOW), _mapper(ray, tell) as in_chunks:
-            stages.run_prepare(settings, run, tell, in_chunks)
+    with (
+        stage(config, asked, overwrite, tell, "nothing is prepared yet") as (settings, run),
+        _mapper(ray, tell) as in_chunks,
+    ):
+        stages.run_prepare(settings, run, tell, in_chunks)
 
 
 @contextmanager

@@ -36,10 +36,6 @@ Models = Annotated[
     ),
 ]
 Source = Annotated[Path | None, options.path_option("FILE", "Source text of the systems.")]
-References = Annotated[
-    list[Path] | None,
-    options.path_option("FILE", "Reference translations, line for line; repeatable.", "--ref"),
-]
 Hypotheses = Annotated[
     list[str] | None,
     options.option("[NAME=]FILE", "A system's translations; up to ten times.", "--hyp"),
@@ -63,7 +59,7 @@ Attention = Annotated[
 def report(
     model: Models = None,
     src: Source = None,
-    ref: References = None,
+    ref: options.References = None,
     hyp: Hypotheses = None,
     metric: Metrics = None,
     segment_scores: options.SegmentScores = None,

@@ -8,25 +8,17 @@ from decimal import Decimal
 from itertools import chain
 from math import prod
 
-from nmt.numbers.reading import (
-    CLOCK,
-    DIVIDED,
-    FIGURES,
-    FOLD,
-    FRACTIONS,
-    Number,
-    Reader,
+from nmt.numbers.arithmetic import (
     Values,
     decade_values,
     figures_value,
     hour_values,
     ratio,
-    read_clock,
-    read_divided,
-    read_figures,
     scaled,
     spoken_terms,
 )
+from nmt.numbers.patterns import CLOCK, DIVIDED, FIGURES, FOLD, FRACTIONS
+from nmt.numbers.reading import Number, Reader, read_clock, read_divided, read_figures
 
 # --- what characters and words mean ---
 

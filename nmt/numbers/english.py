@@ -7,24 +7,9 @@ from dataclasses import replace
 from decimal import Decimal
 from math import prod
 
-from nmt.numbers.reading import (
-    CLOCK,
-    DIVIDED,
-    FIGURES,
-    FOLD,
-    FRACTIONS,
-    Number,
-    Reader,
-    Values,
-    decade_values,
-    hour_values,
-    ratio,
-    read_clock,
-    read_divided,
-    read_figures,
-    scaled,
-    spoken_terms,
-)
+from nmt.numbers.arithmetic import Values, decade_values, hour_values, ratio, scaled, spoken_terms
+from nmt.numbers.patterns import CLOCK, DIVIDED, FIGURES, FOLD, FRACTIONS
+from nmt.numbers.reading import Number, Reader, read_clock, read_divided, read_figures
 
 # --- what words mean ---
 

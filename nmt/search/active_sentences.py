@@ -1,6 +1,7 @@
 """Which sentences of a batch are still searched. Shapes: B sentences still in the batch."""
 
 import math
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -8,6 +9,13 @@ from torch import Tensor
 from nmt.machine.device import copied_to
 from nmt.search.batches import BATCH_MULTIPLE
 from nmt.search.hypotheses import NBest
+
+
+class Selects(Protocol):
+    """What has a row for each sentence of the batch."""
+
+    def select(self, rows: Tensor, /) -> None:
+        """Continue with these places of the batch."""
 
 
 class ActiveSentences:
@@ -47,10 +55,18 @@ class ActiveSentences:
         """Whether any sentence is still searched."""
         return any(self._is_open)
 
-    def drop_closed(self) -> Tensor | None:
-        """Drop closed sentences where that is worth it; gives the places in the batch that stay, None if all do."""
+    def drop_closed(self, *others: Selects) -> Tensor | None:
+        """Drop closed sentences, from the `others` as well, where that is worth it.
+
+        Gives the places in the batch that stay, None if all do.
+        """
         kept = self.worth_keeping()
-        return self.select(kept) if len(kept) < len(self) else None
+        if len(kept) == len(self):
+            return None
+        places = self.select(kept)
+        for other in others:
+            other.select(places)
+        return places
 
     def worth_keeping(self) -> list[int]:
         """Places in the batch to continue with, in order: the open sentences, and some closed ones.

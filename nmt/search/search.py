@@ -132,11 +132,7 @@ def _follow_one_path(
             batch.put(done, paths.hypotheses(done, length, config.length_penalty))
         if not batch.any_open():
             break
-        places = batch.drop_closed()
-        if places is not None:
-            stepper.select(places)
-            allowed.select(places)
-            paths.select(places)
+        batch.drop_closed(stepper, allowed, paths)
     return batch.found
 
 
@@ -214,10 +210,8 @@ def beam(
             batch.put(done, finished.n_best(done, config.n_best, config.length_penalty))
         if not batch.any_open():
             break
-        places = batch.drop_closed()
+        places = batch.drop_closed(beams, finished)
         if places is not None:
-            beams.select(places)
-            finished.select(places)
             rows = rows[places]
         stepper.select(rows.flatten())
         allowed.select(rows.flatten())

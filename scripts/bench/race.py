@@ -44,11 +44,6 @@ class Point(NamedTuple):
     bleu: float
     averaged: float
 
-    @property
-    def best(self) -> float:
-        """The better BLEU."""
-        return max(self.bleu, self.averaged)
-
 
 class EnsemblePoint(NamedTuple):
     """The test BLEU after so many minutes, in which so many models were trained: of the last, and of all together."""
@@ -57,11 +52,6 @@ class EnsemblePoint(NamedTuple):
     models: int
     bleu: float
     ensemble: float
-
-    @property
-    def best(self) -> float:
-        """The better BLEU."""
-        return max(self.bleu, self.ensemble)
 
 
 def nmt_race(config: Config, checkpoints: int) -> None:
@@ -207,4 +197,10 @@ def _score(translator: Translator, run: RunDir) -> float:
 
 def first_over(bleu: float, curve: Sequence[Point | EnsemblePoint]) -> Point | EnsemblePoint | None:
     """The first point that is at least that good."""
-    return next((point for point in curve if point.best >= bleu), None)
+    return next((point for point in curve if _best_bleu(point) >= bleu), None)
+
+
+def _best_bleu(point: Point | EnsemblePoint) -> float:
+    """The better of a point's two."""
+    _minutes, _count, bleu, together = point
+    return max(bleu, together)

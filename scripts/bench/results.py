@@ -64,14 +64,19 @@ def table(figures: list[Figure]) -> str:
     return "\n".join(lines)
 
 
-Rates = dict[str, list[float]]  # of each system, one a round
+class Rates(dict[str, list[float]]):
+    """Work a second of each system, one a round."""
+
+    def ratio(self, one: str, other: str) -> float:
+        """The median, over the rounds, of the first's rate by the second's."""
+        return median(a / b for a, b in zip(self[one], self[other], strict=True))
 
 
 def in_turns(
     systems: Mapping[str, Callable[[], float]], rounds: int, device: torch.device
 ) -> Rates:
     """Let each system do its work once to warm up, then in turns; gives work a second, as each one counts it."""
-    rates: Rates = {name: [] for name in systems}
+    rates = Rates({name: [] for name in systems})
     for number in range(rounds + 1):
         for name, work in systems.items():
             start = time.perf_counter()
@@ -86,11 +91,6 @@ def synchronize(device: torch.device) -> None:
     """Wait until a GPU has done what it was asked for."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-
-
-def ratio(rates: Rates, one: str, other: str) -> float:
-    """The median, over the rounds, of the first's rate by the second's."""
-    return median(a / b for a, b in zip(rates[one], rates[other], strict=True))
 
 
 def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:

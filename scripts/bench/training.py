@@ -21,7 +21,6 @@ from bench.results import (
     in_own_process,
     in_turns,
     peak_memory,
-    ratio,
     synchronize,
 )
 from nmt.config.schema import Config
@@ -46,34 +45,30 @@ _BATCH_TOKENS = {"cpu": 4096, "mps": 4096, "cuda": 25_000}
 class Size:
     """A model's shape, and how much of it to measure."""
 
-    overrides: tuple[str, ...]
+    d_model: int
+    heads: int
+    d_ff: int
+    layers: int  # of the encoder, and of the decoder
     types: int  # words a language
     pairs: int
     batches: int
 
+    def overrides(self) -> list[str]:
+        """The shape as settings."""
+        return [
+            f"model.d_model={self.d_model}",
+            f"model.heads={self.heads}",
+            f"model.d_ff={self.d_ff}",
+            f"model.encoder_layers={self.layers}",
+            f"model.decoder_layers={self.layers}",
+        ]
+
 
 SIZES = {
-    "S": Size(
-        ("d_model=256", "heads=4", "d_ff=1024", "encoder_layers=4", "decoder_layers=4"),
-        types=8_000,
-        pairs=30_000,
-        batches=12,
-    ),
-    "B": Size(
-        ("d_model=512", "heads=8", "d_ff=2048", "encoder_layers=6", "decoder_layers=6"),
-        types=32_000,
-        pairs=30_000,
-        batches=3,
-    ),
+    "S": Size(d_model=256, heads=4, d_ff=1024, layers=4, types=8_000, pairs=30_000, batches=12),
+    "B": Size(d_model=512, heads=8, d_ff=2048, layers=6, types=32_000, pairs=30_000, batches=3),
 }
-TINY = {
-    "S": Size(
-        ("d_model=16", "heads=2", "d_ff=32", "encoder_layers=1", "decoder_layers=1"),
-        types=100,
-        pairs=200,
-        batches=2,
-    )
-}
+TINY = {"S": Size(d_model=16, heads=2, d_ff=32, layers=1, types=100, pairs=200, batches=2)}
 
 
 @dataclass(frozen=True)
@@ -110,8 +105,8 @@ def measure(settings: Settings, folder: Path) -> list[Figure]:
 
 
 def _course(size: Size, settings: Settings, folder: Path) -> Course:
-    overrides = [f"model.{override}" for override in size.overrides]
-    overrides.append(f"train.batch_tokens={_BATCH_TOKENS[settings.device.type]}")
+    batch_tokens = f"train.batch_tokens={_BATCH_TOKENS[settings.device.type]}"
+    overrides = [*size.overrides(), batch_tokens]
     config = configure(settings.data, folder, overrides, size.pairs, size.types)
     run = encoded_run(config, folder)
     lengths = ParallelCorpus(run.store("train")).lengths
@@ -146,7 +141,7 @@ def _token_rates(name: str, rates: Rates) -> list[Figure]:
     for system in rates:
         if system != "plain":
             what = f"train {name}: nmt, {system}"
-            by = ratio(rates, system, "plain")
+            by = rates.ratio(system, "plain")
             figures.append(Figure(what, median(rates[system]), unit, by, "plain"))
     return figures
 

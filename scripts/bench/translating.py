@@ -15,15 +15,7 @@ import torch
 
 from bench import ct2
 from bench.made import configure, encoded_run, text_file
-from bench.results import (
-    Figure,
-    Rates,
-    Settings,
-    in_own_process,
-    in_turns,
-    peak_memory,
-    ratio,
-)
+from bench.results import Figure, Rates, Settings, in_own_process, in_turns, peak_memory
 from bench.training import SIZES, TINY
 from nmt.config.load import load_config
 from nmt.config.schema import Config
@@ -70,8 +62,8 @@ def _run(settings: Settings, folder: Path) -> tuple[RunDir, list[str]]:
     sizes = TINY if settings.tiny else SIZES
     pairs = 100 if settings.tiny else 10_000
     sentences = 20 if settings.tiny else 1_000
-    overrides = [f"model.{override}" for override in sizes["S"].overrides]
-    overrides += [
+    overrides = [
+        *sizes["S"].overrides(),
         f"search.max_length={_RANDOM_LIMIT}",
         "search.method=greedy",  # beam search would retry: random weights repeat themselves
         f"run_dir={folder / 'run'}",
@@ -200,7 +192,7 @@ def _beside_ct2(system: str, best: dict[str, str], rates: Rates) -> tuple[float 
     yardstick = f"CTranslate2, {kind}"
     if not system.startswith("nmt") or yardstick not in best:
         return None, ""
-    return ratio(rates, best[system], best[yardstick]), yardstick
+    return rates.ratio(best[system], best[yardstick]), yardstick
 
 
 def _first_sentence(settings: Settings, run: RunDir, line: str) -> list[Figure]:

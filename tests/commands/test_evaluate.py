@@ -7,18 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import invoke
 from conftest import run_nmt
 from real_data import FOLDER as REAL
 from real_data import needs_real_data
-from typer.testing import CliRunner, Result
 
-from nmt.cli import app
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 def test_evaluating_a_model_equals_the_sacrebleu_command(trained: RunDir, tmp_path: Path) -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from typer.testing import CliRunner, Result
+from command_line import invoke
 
-from nmt.cli import app
 from nmt.commands.translation.files import Job, model_of
 from nmt.config.schema import Config, SearchConfig
 from nmt.engines.base import EngineRequest
@@ -17,10 +16,6 @@ from nmt.run.folder import RunDir
 LINES = ["one two.", "three four five.", "", "nine seven one."]
 KNOWN = {"one two.": "九九。", "three four five.": "八八八。", "nine seven one.": "一一一。"}
 SURE = ["search.memory_weight=0.99", "search.memory_temperature=1e-4"]
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 @pytest.fixture
@@ -106,11 +101,6 @@ def test_what_is_no_memory_is_refused(
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (["--engine", "ctranslate2"], "search.memory needs --engine torch; CTranslate2"),
-        (
-            ["--precision", "int8"],
-            "search.memory needs --engine torch, which does not compute in int8",
-        ),
         (["search.memory=other.tsv"], "say the same setting; give one"),
         (
             ["search.memory_weight=1"],
@@ -118,23 +108,12 @@ def test_what_is_no_memory_is_refused(
         ),
     ],
 )
-def test_what_a_memory_cannot_do_is_refused(
+def test_settings_that_a_memory_cannot_have_are_refused(
     trained: RunDir, memory: Path, option: list[str], message: str
 ) -> None:
     done = invoke("translate", "-m", trained.path, "--memory", memory, *option)
     assert done.exit_code == 2
     assert message in done.stderr
-
-
-def test_an_engine_of_the_environment_is_named(
-    trained: RunDir, memory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NMT_ENGINE", "ctranslate2")
-    common = ["translate", "-m", trained.path]
-    for options in (["--memory", memory], ["--ensemble", trained.path]):
-        done = invoke(*common, *options)
-        assert done.exit_code == 2
-        assert "needs --engine torch ($NMT_ENGINE is ctranslate2); CTranslate2" in done.stderr
 
 
 def test_settings_of_a_memory_need_one(trained: RunDir) -> None:

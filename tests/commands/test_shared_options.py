@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
+from command_line import invoke
 from conftest import write_corpus
-from test_cli import invoke
 from typer.main import get_command
 
 from nmt.cli import app
@@ -60,6 +60,45 @@ def test_an_empty_path_is_no_argument_either(
     done = invoke(*arguments)
     assert done.exit_code == 2
     assert done.stderr.endswith(": '' is no path; name a file or a folder\n")
+
+
+@pytest.fixture
+def torch_alone(trained: RunDir, tmp_path: Path) -> dict[str, list[object]]:
+    """By the name that a refusal gives it, what only --engine torch computes."""
+    memory = tmp_path / "mine.tsv"
+    memory.write_text("one two.\t九九。\n", encoding="utf-8")
+    return {"--ensemble": ["--ensemble", trained.path], "search.memory": ["--memory", memory]}
+
+
+@pytest.mark.parametrize("name", ["--ensemble", "search.memory"])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--engine", "ctranslate2"], "needs --engine torch; CTranslate2"),
+        (["--precision", "int8"], "needs --engine torch, which does not compute in int8"),
+    ],
+)
+def test_what_only_torch_computes_needs_its_engine(
+    trained: RunDir,
+    torch_alone: dict[str, list[object]],
+    name: str,
+    option: list[str],
+    message: str,
+) -> None:
+    done = invoke("translate", "-m", trained.path, *torch_alone[name], *option)
+    assert done.exit_code == 2
+    assert f"{name} {message}" in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_engine_of_the_environment_is_named(
+    trained: RunDir, torch_alone: dict[str, list[object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMT_ENGINE", "ctranslate2")
+    for options in torch_alone.values():
+        done = invoke("translate", "-m", trained.path, *options)
+        assert done.exit_code == 2
+        assert "needs --engine torch ($NMT_ENGINE is ctranslate2); CTranslate2" in done.stderr
 
 
 def test_quiet_and_json_together_are_the_json_and_nothing_else(

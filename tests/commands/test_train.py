@@ -9,6 +9,7 @@ from typing import TextIO
 import pytest
 from conftest import TINY, run_nmt, write_corpus
 from loaded import Loaded
+from trainings import settings
 from typer.testing import CliRunner
 
 from nmt.cli import app
@@ -23,15 +24,10 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus")
-    settings = [
-        f"data.path={corpus}",
-        f"run_dir={tmp_path / 'run'}",
-        *TINY,
-        "train.validate_every=1000",
-    ]
-    assert run_nmt("train", *settings, "train.updates=2", cwd=tmp_path).returncode == 0
+    asked = settings(corpus, tmp_path / "run", "train.validate_every=1000")
+    assert run_nmt("train", *asked, "train.updates=2", cwd=tmp_path).returncode == 0
     limit = 200_000  # bytes of a file: less than the model has
-    command = ["train", *settings, "train.updates=20"]
+    command = ["train", *asked, "train.updates=20"]
     full = Loaded(command, cwd=tmp_path, stderr=PIPE, text=True, largest_file=limit)
     _, told = full.communicate()
     assert full.returncode == 1
@@ -46,14 +42,9 @@ def test_a_full_disk_while_saving_is_one_line_and_leaves_what_was_whole(tmp_path
 
 def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus")
-    settings = [
-        f"data.path={corpus}",
-        f"run_dir={tmp_path / 'run'}",
-        *TINY,
-        "train.updates=100000",
-        "train.log_every=1",
-    ]
-    process = Loaded(["train", *settings], stderr=PIPE, text=True, cwd=tmp_path)
+    asked = settings(corpus, tmp_path / "run")
+    watched = [*asked, "train.updates=100000", "train.log_every=1"]
+    process = Loaded(["train", *watched], stderr=PIPE, text=True, cwd=tmp_path)
     assert process.stderr is not None
     before = []
     for line in process.stderr:
@@ -68,15 +59,15 @@ def test_interrupting_training_saves_and_the_same_command_goes_on(tmp_path: Path
     process.stderr.close()
     assert "nmt: SIGINT: saved after update" in rest
     saved = int(rest.split("saved after update ")[1].split(";")[0])
-    done = run_nmt("train", *settings[:-2], f"train.updates={saved + 1}", cwd=tmp_path)
+    done = run_nmt("train", *asked, f"train.updates={saved + 1}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"resuming after update {saved}" in done.stderr.decode()
 
 
 def test_a_reader_of_the_log_that_goes_away_costs_nothing(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus")
-    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.log_every=1"]
-    process = Loaded(["train", *settings], stdout=PIPE, stderr=STDOUT, cwd=tmp_path)
+    asked = settings(corpus, tmp_path / "run", "train.log_every=1")
+    process = Loaded(["train", *asked], stdout=PIPE, stderr=STDOUT, cwd=tmp_path)
     assert process.stdout is not None
     process.stdout.readline()
     process.stdout.close()
@@ -113,8 +104,8 @@ class FailingStream:
 def test_a_quiet_training_says_nothing_and_its_log_says_all(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus")
     tiny = [setting for setting in TINY if not setting.startswith("train.device")]
-    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *tiny]
-    done = CliRunner().invoke(app, ["train", "--quiet", *settings, "--device", "cpu"])
+    asked = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *tiny]
+    done = CliRunner().invoke(app, ["train", "--quiet", *asked, "--device", "cpu"])
     assert (done.exit_code, done.output) == (0, "")
     assert "update 20/20" in (tmp_path / "run" / "train.log").read_text()
 
@@ -124,16 +115,16 @@ def test_a_quiet_training_warns_and_fails_aloud(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     corpus = write_corpus(tmp_path / "corpus")
-    settings = ["train", "-q", f"data.path={corpus}", "run_dir=run", *TINY, "train.average=0"]
-    assert CliRunner().invoke(app, settings).exit_code == 0
+    asked = ["train", "-q", f"data.path={corpus}", "run_dir=run", *TINY, "train.average=0"]
+    assert CliRunner().invoke(app, asked).exit_code == 0
     (tmp_path / "run/checkpoints/step-00000020/model.safetensors").write_bytes(b"")
-    done = CliRunner().invoke(app, settings)
+    done = CliRunner().invoke(app, asked)
     assert done.exit_code == 0
     warning = "run/checkpoints/step-00000020/model.safetensors: truncated or changed"
     assert done.output.startswith(f"nmt: warning: {warning}")
     assert done.output.count("\n") == 1
     assert f"warning: {warning}" in (tmp_path / "run" / "train.log").read_text()
-    done = CliRunner().invoke(app, [*settings, "model.d_ff=32"])
+    done = CliRunner().invoke(app, [*asked, "model.d_ff=32"])
     assert done.exit_code == 2
     assert done.output.count("\n") == 1
 
@@ -142,8 +133,8 @@ def test_vectors_that_are_missing_are_told_before_the_corpora_are_prepared(
     tmp_path: Path,
 ) -> None:
     corpus = write_corpus(tmp_path / "corpus")
-    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY]
-    done = CliRunner().invoke(app, ["train", *settings, "model.tgt_vectors=gone.vec"])
+    asked = settings(corpus, tmp_path / "run")
+    done = CliRunner().invoke(app, ["train", *asked, "model.tgt_vectors=gone.vec"])
     assert done.exit_code == 3
     assert done.output == "nmt: model.tgt_vectors=gone.vec: no such file\n"
     assert not (tmp_path / "run").exists()
@@ -166,8 +157,8 @@ def test_a_folder_of_everything_else_is_no_run_folder(tmp_path: Path, folder: st
 
 
 def test_overwriting_says_what_it_deleted(tmp_path: Path, corpus: Path) -> None:
-    settings = [f"data.path={corpus}", f"run_dir={tmp_path / 'run'}", *TINY, "train.updates=10"]
-    assert run_nmt("train", *settings, cwd=tmp_path).returncode == 0
-    done = run_nmt("prepare", "--overwrite", *settings, cwd=tmp_path)
+    asked = settings(corpus, tmp_path / "run", "train.updates=10")
+    assert run_nmt("train", *asked, cwd=tmp_path).returncode == 0
+    done = run_nmt("prepare", "--overwrite", *asked, cwd=tmp_path)
     told = f"nmt: {tmp_path / 'run'}: deleted a training, 1 checkpoint up to step-00000010"
     assert done.stderr.decode().splitlines()[0] == told

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from threading import Timer
+from typing import Any
 
 import pytest
 from conftest import run_nmt
@@ -78,22 +79,17 @@ def test_a_reader_that_goes_away_ends_it_quietly(trained: RunDir, tmp_path: Path
     process.close()
 
 
+def n_best_of(run: RunDir, text: str, count: int, *more: object) -> list[dict[str, Any]]:
+    """What is written of each line in JSON, with so many translations."""
+    options = ["--format", "jsonl", "--n-best", count, *more]
+    done = run_nmt("translate", "-m", run.path, *options, stdin=text)
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
 def test_json_lines_and_scores_give_the_n_best(trained: RunDir) -> None:
-    done = run_nmt(
-        "translate",
-        "-m",
-        trained.path,
-        "--format",
-        "jsonl",
-        "--n-best",
-        2,
-        "--beam-size",
-        3,
-        "--typography",
-        "off",  # it would make 一。 of 一。。, and one translation of two
-        stdin="one.\n\n",
-    )
-    first, blank = map(json.loads, done.stdout.decode().splitlines())
+    # It would make 一。 of 一。。, and one translation of two.
+    no_typography = ["--typography", "off"]
+    first, blank = n_best_of(trained, "one.\n\n", 2, "--beam-size", 3, *no_typography)
     assert first["translation"] == first["n_best"][0]["text"] == "一。"
     assert first["source"] == "one."
     scores = [candidate["score"] for candidate in first["n_best"]]
@@ -115,18 +111,7 @@ def test_a_seed_draws_the_same_samples_for_a_sentence_whatever_else_is_translate
 ) -> None:
     def samples(text: str, seed: int) -> list[dict[str, object]]:
         settings = ["search.method=sample", f"search.seed={seed}", "search.temperature=3"]
-        done = run_nmt(
-            "translate",
-            "-m",
-            trained.path,
-            "--format",
-            "jsonl",
-            "--n-best",
-            4,
-            *settings,
-            stdin=text,
-        )
-        return [json.loads(line)["n_best"] for line in done.stdout.decode().splitlines()]
+        return [record["n_best"] for record in n_best_of(trained, text, 4, *settings)]
 
     alone = samples("one two.\n", seed=5)
     assert [samples("three.\none two.\nfour five six.\n", seed=5)[1]] == alone

@@ -80,6 +80,17 @@ def test_numbers_of_lines_are_those_of_the_file(
     assert [row.split("\t")[0] for row in rows] == ["1", "2", "3", "4", "5"]
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with files of one name in several folders, in which the command runs."""
+    for folder in ("one", "two", "taken"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.en").write_text("mine\n")
+    (tmp_path / "a.en").write_text("one.\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -110,24 +121,14 @@ def test_numbers_of_lines_are_those_of_the_file(
     ],
 )
 def test_what_does_not_go_together_is_refused_in_one_line(
-    trained: RunDir,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    code: int,
-    message: str,
+    trained: RunDir, here: Path, arguments: list[str], code: int, message: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    for folder in ("one", "two", "taken"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.en").write_text("mine\n")
-    (tmp_path / "a.en").write_text("one.\n")
     done = invoke("-m", trained.path, *arguments)
     assert message in done.stderr
     assert done.exit_code == code
     assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-    assert (tmp_path / "taken" / "a.en").read_text() == "mine\n"
+    assert not (here / "out").exists()
+    assert (here / "taken" / "a.en").read_text() == "mine\n"
 
 
 def test_without_ray_the_command_says_how_to_get_it(trained: RunDir, tmp_path: Path) -> None:

@@ -17,9 +17,8 @@ from random_models import (
     SRC,
     TGT,
     assert_equal_but_for_ties,
-    config_of,
+    model_of,
     pairwise,
-    random_model,
     side,
     sources,
 )
@@ -49,11 +48,9 @@ GREEDY = SearchConfig(method="greedy", max_length=LIMIT, max_ratio=100)
 BEAM = SearchConfig(beam_size=4, n_best=4, max_length=LIMIT, max_ratio=100, length_penalty=0.6)
 SIDES = side(SRC, "en"), side(TGT, "zh", never_unknown=True)
 CLOSED = [PAD, BOS, UNK]
-MODEL = random_model(
-    config_of(
-        next(k for k in pairwise(OPTIONS) if k["norm"] == ("pre", True) and k["scale"] != "output")
-        | {"tie_embeddings": "none"}
-    )
+MODEL = model_of(
+    next(k for k in pairwise(OPTIONS) if k["norm"] == ("pre", True) and k["scale"] != "output")
+    | {"tie_embeddings": "none"}
 )
 
 

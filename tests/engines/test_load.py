@@ -23,13 +23,13 @@ from nmt.translate.translator import Translator
 
 
 @pytest.fixture
-def untrained(corpus: Path, tmp_path: Path) -> tuple[RunDir, Path]:
-    """A run with two checkpoints of different weights; gives the corpus too."""
+def run(corpus: Path, tmp_path: Path) -> RunDir:
+    """A run with two checkpoints of different weights."""
     config = tiny_config(corpus, tmp_path / "run")
     run = ready(config)
     for update in (1, 2):
         keep(run, corpus, update)
-    return run, corpus
+    return run
 
 
 def keep(run: RunDir, corpus: Path, update: int) -> tuple[Path, Transformer]:
@@ -48,9 +48,9 @@ LINES = ["one two.", "", "nine eight seven six."]
 
 
 def test_the_model_loaded_is_the_best_else_the_last(
-    untrained: tuple[RunDir, Path],
+    run: RunDir,
+    corpus: Path,
 ) -> None:
-    run, corpus = untrained
     config = tiny_config(corpus, run.path)
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     (first, one), (_, two) = (keep(run, corpus, update) for update in (1, 2))
@@ -72,9 +72,8 @@ def test_the_model_loaded_is_the_best_else_the_last(
 
 @pytest.mark.parametrize("name", ["src", "tgt"])
 def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(
-    untrained: tuple[RunDir, Path], name: str
+    run: RunDir, corpus: Path, name: str
 ) -> None:
-    run, corpus = untrained
     vocab = run.path / f"vocab.{name}.tsv"
     vocab.write_text(vocab.read_text("utf-8") + "new\t1\n", "utf-8")
     with pytest.raises(ModelError, match=f"step-00000002: trained with another {name} vocabulary"):
@@ -82,9 +81,8 @@ def test_a_checkpoint_of_other_vocabularies_is_refused_by_name(
 
 
 def test_a_run_that_holds_nothing_but_averages_needs_no_mark(
-    untrained: tuple[RunDir, Path],
+    run: RunDir,
 ) -> None:
-    run, _ = untrained
     one, two = run.steps()
     one.rename(run.checkpoints / "average-00000001")
     last = two.rename(run.checkpoints / "average-00000002")
@@ -103,9 +101,8 @@ def test_a_run_without_checkpoints_says_how_to_get_one(corpus: Path, tmp_path: P
 
 
 def test_a_checkpoint_that_is_deleted_while_it_is_read_gives_way_to_the_best_from_then_on(
-    untrained: tuple[RunDir, Path], monkeypatch: pytest.MonkeyPatch
+    run: RunDir, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, corpus = untrained
     first, second = run.steps()
     checkpoint.mark_best(run, first)
     load_weights = checkpoint.load_weights
@@ -127,9 +124,8 @@ def test_a_checkpoint_that_is_deleted_while_it_is_read_gives_way_to_the_best_fro
 
 
 def test_a_best_that_is_deleted_after_its_name_is_read_gives_way_to_the_next(
-    untrained: tuple[RunDir, Path], monkeypatch: pytest.MonkeyPatch
+    run: RunDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, _corpus = untrained
     first, second = run.steps()
     checkpoint.mark_best(run, second)
     marked = iter([first.name, second.name])
@@ -139,9 +135,8 @@ def test_a_best_that_is_deleted_after_its_name_is_read_gives_way_to_the_next(
 
 
 def test_what_is_renamed_while_a_run_is_looked_through_is_passed_over(
-    untrained: tuple[RunDir, Path], monkeypatch: pytest.MonkeyPatch
+    run: RunDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, _corpus = untrained
     children = files._children
 
     def renamed_meanwhile(folder: Path) -> list[Path]:
@@ -151,8 +146,7 @@ def test_what_is_renamed_while_a_run_is_looked_through_is_passed_over(
     find_run(run.path, None, [])
 
 
-def test_a_damaged_best_checkpoint_is_warned_of_once(untrained: tuple[RunDir, Path]) -> None:
-    run, corpus = untrained
+def test_a_damaged_best_checkpoint_is_warned_of_once(run: RunDir, corpus: Path) -> None:
     second = run.steps()[-1]
     checkpoint.mark_best(run, second)
     (second / checkpoint.WEIGHTS).write_bytes(b"damaged")
@@ -166,10 +160,10 @@ def test_a_damaged_best_checkpoint_is_warned_of_once(untrained: tuple[RunDir, Pa
 
 
 def test_a_run_can_be_named_by_one_of_its_checkpoints(
-    untrained: tuple[RunDir, Path], monkeypatch: pytest.MonkeyPatch
+    run: RunDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = untrained[0].steps()
-    checkpoint.mark_best(untrained[0], second)
+    first, second = run.steps()
+    checkpoint.mark_best(run, second)
     said: list[str] = []
     load_translator(*find_run(first, None, []), "cpu", "fp32", say=said.append)
     monkeypatch.setenv("NMT_MODEL", str(first))
@@ -181,9 +175,8 @@ def test_a_run_can_be_named_by_one_of_its_checkpoints(
 
 
 def test_a_checkpoint_that_is_asked_for_is_not_replaced_by_another(
-    untrained: tuple[RunDir, Path],
+    run: RunDir,
 ) -> None:
-    run, _corpus = untrained
     first, _second = run.steps()
     with pytest.raises(
         ModelError, match=r"step-00000007: no such checkpoint; .* has step-00000001"

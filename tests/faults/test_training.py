@@ -183,13 +183,10 @@ def test_an_optimizer_that_does_not_fit_in_memory_is_one_line_and_leaves_no_chec
 
 
 def test_a_validation_too_large_for_the_memory_is_measured_in_parts(
-    corpus: Path,
-    tmp_path: Path,
+    trainer: Trainer,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    config = tiny_config(corpus, tmp_path / "run")
-    trainer = Trainer(config, ready(config), CPU)
     validator = trainer.selection.validator
     scores, translations = validator.measure(trainer.model)
     capsys.readouterr()
@@ -214,10 +211,8 @@ def test_a_validation_too_large_for_the_memory_is_measured_in_parts(
 
 
 def test_a_pair_of_dev_too_large_for_the_memory_is_one_line(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trainer: Trainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = tiny_config(corpus, tmp_path / "run")
-    trainer = Trainer(config, ready(config), CPU)
 
     def no_memory(*_: object) -> None:
         raise RuntimeError(NO_MEMORY)

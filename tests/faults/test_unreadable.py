@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_cli import invoke
+from command_line import invoke
 from typer.testing import Result
 from without_rights import bound_by_modes
 

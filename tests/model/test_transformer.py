@@ -58,13 +58,16 @@ def _no_gradients() -> Iterator[None]:
 # --- the same as torch.nn ---
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("bias", ["all", "feed_forward", "none"])
-def test_an_encoder_layer_is_torchs_with_the_same_weights(
-    norm: str, activation: str, bias: str
-) -> None:
-    config = tiny(norm=norm, activation=activation, bias=bias)
+LAYERS = [
+    tiny(norm=norm, activation=activation, bias=bias)
+    for norm in ("pre", "post")
+    for activation in ("relu", "gelu")
+    for bias in ("all", "feed_forward", "none")
+]
+
+
+@pytest.mark.parametrize("config", LAYERS)
+def test_an_encoder_layer_is_torchs_with_the_same_weights(config: ModelConfig) -> None:
     layer = build(config).encoder[0]
     x, padding = (
         torch.randn(3, 6, config.d_model, dtype=torch.float64),
@@ -75,13 +78,8 @@ def test_an_encoder_layer_is_torchs_with_the_same_weights(
     exactly(ours, encoder_twin(layer, config).train()(x, src_key_padding_mask=padding))
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("bias", ["all", "feed_forward", "none"])
-def test_a_decoder_layer_is_torchs_with_the_same_weights(
-    norm: str, activation: str, bias: str
-) -> None:
-    config = tiny(norm=norm, activation=activation, bias=bias)
+@pytest.mark.parametrize("config", LAYERS)
+def test_a_decoder_layer_is_torchs_with_the_same_weights(config: ModelConfig) -> None:
     model = build(config)
     src, _ = random_batch([(5, 1), (2, 1), (4, 1)])
     cache = model.encode(src)

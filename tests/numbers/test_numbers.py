@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.numbers.chinese import chinese
-from nmt.numbers.english import english
-from nmt.numbers.reading import (
+from nmt.numbers.arithmetic import (
     Values,
     decade_values,
     figures_value,
@@ -18,6 +16,8 @@ from nmt.numbers.reading import (
     spoken_terms,
     year_values,
 )
+from nmt.numbers.chinese import chinese
+from nmt.numbers.english import english
 
 
 def decimals(*values: float) -> Values:

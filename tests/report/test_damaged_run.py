@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import invoke
 from made_run import made_run
-from test_cli import invoke
 from typer.testing import Result
 
 from nmt.run.folder import RunDir

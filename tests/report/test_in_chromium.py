@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from chromium import CHROMIUM, Browser, browser
+from command_line import invoke
 from hostile import EVIL
 from made_run import made_run
 from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
-from test_cli import invoke
 from test_page import write
 
 from nmt.report.page import rows

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from command_line import invoke
 from conftest import TINY, dev_losses, ready, tiny_config, train
 from safetensors.torch import load_file
-from test_cli import invoke
 
 from nmt.config.load import load_config
 from nmt.config.schema import Config
@@ -178,6 +178,12 @@ def noted_of(run: RunDir) -> dict[str, object]:
     return {"model": str(run.path), "checkpoint": best.name, "weights": weights}
 
 
+def scores_by(what: str, run: RunDir, history: Path) -> dict[str, float]:
+    """The scores in a history, each by what it is of, or by its search."""
+    scores = info(run.path, "--history", history)["scores"]
+    return {score[what]: score["value"] for score in scores if score["of"] != "dev"}
+
+
 def test_test_sets_of_equal_names_and_several_references_are_told_apart(
     run: RunDir, tmp_path: Path
 ) -> None:
@@ -188,9 +194,7 @@ def test_test_sets_of_equal_names_and_several_references_are_told_apart(
         lines.append(json.dumps({**record, "reference": reference, "scores": scores}) + "\n")
     history = tmp_path / "history"
     history.write_text("".join(lines))
-    scores = info(run.path, "--history", history)["scores"]
-    found = {score["of"]: score["value"] for score in scores if score["of"] != "dev"}
-    assert found == {"a/ref.zh": 1, "b/ref.zh": 2, "c/r1.zh, c/r2.zh": 3}
+    assert scores_by("of", run, history) == {"a/ref.zh": 1, "b/ref.zh": 2, "c/r1.zh, c/r2.zh": 3}
 
 
 def test_scores_of_searches_that_differ_in_any_setting_are_told_apart(
@@ -206,9 +210,11 @@ def test_scores_of_searches_that_differ_in_any_setting_are_told_apart(
     for value, search in enumerate(searches, start=1):
         line = {**record, "search": search, "scores": {"bleu": {"value": value}}}
         append_text(history, json.dumps(line) + "\n")
-    scores = info(run.path, "--history", history)["scores"]
-    found = {score["search"]: score["value"] for score in scores if score["of"] != "dev"}
-    assert found == {"beam 5": 1, "beam 5, length_penalty 1.8, verify retry": 2, "greedy": 3}
+    assert scores_by("search", run, history) == {
+        "beam 5": 1,
+        "beam 5, length_penalty 1.8, verify retry": 2,
+        "greedy": 3,
+    }
 
 
 def test_a_score_of_what_the_model_was_trained_on_says_so_and_is_no_result_of_the_card(

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
+from command_line import invoke
 from hostile import EVIL
 from made_run import made_run
 from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
-from test_cli import invoke
 
 from nmt.report.page import rows
 from nmt.report.page.html_text import html_of, visible

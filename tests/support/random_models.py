@@ -75,7 +75,9 @@ def vocabularies(config: ModelConfig) -> tuple[Vocab, Vocab]:
     return (TGT, TGT) if config.tie_embeddings == "all" else (SRC, TGT)
 
 
-def random_model(config: ModelConfig, seed: int = 1) -> Transformer:
+def model_of(kind: Kind, seed: int = 1) -> Transformer:
+    """A model of this kind with random weights."""
+    config = config_of(kind)
     src, tgt = vocabularies(config)
     model = Transformer(config, len(src), len(tgt)).eval()
     randomise(model, seed)
@@ -120,6 +122,11 @@ def sources(count: int, vocab: Vocab, seed: int = 1) -> list[list[int]]:
     return [chance.choices(ordinary, k=chance.randint(1, 12)) for _ in range(count)]
 
 
+def sources_for(model: Transformer, count: int) -> list[list[int]]:
+    """Random sources that the model can read."""
+    return sources(count, vocabularies(model.config)[0])
+
+
 def greedy(model: Transformer, sources: list[list[int]], never_unknown: bool) -> list[list[int]]:
     """The ids that our greedy search finds."""
     src, tgt = vocabularies(model.config)
@@ -135,6 +142,15 @@ def assert_equal_but_for_ties(
     for source, own, other in zip(sources, ours, theirs, strict=True):
         if own != other:
             assert abs(_gap(model, source, own, other)) < TIE, (source, own, other)
+
+
+def assert_our_greedy_ids(
+    model: Transformer, sources: list[list[int]], theirs: list[list[int]]
+) -> list[list[int]]:
+    """What another program finds is what our greedy search finds, without words that are unknown; gives ours."""
+    ours = greedy(model, sources, never_unknown=True)
+    assert_equal_but_for_ties(model, sources, ours, theirs)
+    return ours
 
 
 @torch.inference_mode()

@@ -140,13 +140,10 @@ def test_training_lowers_the_loss_and_learns_to_count(trained: RunDir) -> None:
 
 
 def test_a_gradient_that_is_not_finite_changes_nothing_and_five_in_a_row_end_training(
-    corpus: Path,
-    tmp_path: Path,
+    trainer: Trainer,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    config = tiny_config(corpus, tmp_path / "run")
-    trainer = Trainer(config, ready(config), CPU)
     before = copied(trainer.model)
 
     def not_finite(model: Transformer, batch: Batch) -> torch.Tensor:

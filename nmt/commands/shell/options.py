@@ -31,6 +31,17 @@ def path_option(metavar: str, meaning: str, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, parser=path_of, help=meaning)
 
 
+def argument(metavar: str, meaning: str, parser: Any = None) -> Any:
+    """A value without an option's name."""
+    # Command shows it in the help, without its type.
+    return typer.Argument(metavar=metavar, parser=parser, help=meaning, hidden=True)
+
+
+def path_argument(metavar: str, meaning: str) -> Any:
+    """An argument that is a path."""
+    return argument(metavar, meaning, parser=path_of)
+
+
 def flag(meaning: str, *names: str) -> Any:
     """An option without a value."""
     return typer.Option(*names, help=meaning)
@@ -41,19 +52,11 @@ ConfigFile = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="KEY=VALUE",
-        help="Settings that override the file's, such as train.updates=500.",
-        hidden=True,  # Command shows it, without its type
-    ),
+    argument("KEY=VALUE", "Settings that override the file's, such as train.updates=500."),
 ]
 SearchOverrides = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="KEY=VALUE",
-        help="Settings that override the run's, such as search.beam_size=10.",
-        hidden=True,
-    ),
+    argument("KEY=VALUE", "Settings that override the run's, such as search.beam_size=10."),
 ]
 InputFile = Annotated[
     Path | None, path_option("FILE", "Text, plain or .gz; default: stdin.", "--input", "-i")
@@ -139,6 +142,11 @@ SegmentScores = Annotated[
 LowerIsBetter = Annotated[
     list[str] | None, option("NAME", "Segment scores of which a lower one is better; repeatable.")
 ]
+References = Annotated[
+    list[Path] | None,
+    path_option("FILE", "Reference translations, line for line; repeatable.", "--ref"),
+]
+AsJson = Annotated[bool, flag("Print JSON.", "--json")]
 NotedScores = Annotated[
     Path | None, path_option("FILE", "Scores that nmt evaluate --history has written.")
 ]

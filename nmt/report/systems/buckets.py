@@ -4,7 +4,7 @@ Shapes: S systems, B buckets.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -36,6 +36,10 @@ class Bucketed:
     labels: list[str]
     sizes: list[int]
     values: list[list[float | None]]
+
+    def buckets(self) -> Iterator[tuple[str, int, tuple[float | None, ...]]]:
+        """The label and size of each bucket, and its values [S]."""
+        return zip(self.labels, self.sizes, zip(*self.values, strict=True), strict=True)
 
 
 def by_length(test_set: TestSet, measurement: Measurement) -> Bucketed:

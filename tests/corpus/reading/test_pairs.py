@@ -70,36 +70,38 @@ def test_a_blank_line_is_an_empty_pair_in_every_format(tmp_path: Path, blank: st
         assert stripped == [("a", "a"), ("", ""), ("b", "b")]
 
 
+def test_a_line_of_one_column_is_named(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.tsv", b"a\tb\none column\n")
+    with pytest.raises(DataError) as caught:
+        list(read_tsv(path))
+    message = "x.tsv:2: one column, but source<TAB>target is needed: 'one column'"
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
-    ("name", "text", "message"),
+    ("text", "message"),
     [
+        ('{"src": "a", "tgt": "b"}\n{"src": "a"\n', "x.jsonl:2: not JSON"),
+        ('["a", "b"]\n', "x.jsonl:1: an object"),
         (
-            "x.tsv",
-            "a\tb\none column\n",
-            "x.tsv:2: one column, but source<TAB>target is needed: 'one column'",
-        ),
-        ("x.jsonl", '{"src": "a", "tgt": "b"}\n{"src": "a"\n', "x.jsonl:2: not JSON"),
-        ("x.jsonl", '["a", "b"]\n', "x.jsonl:1: an object"),
-        (
-            "x.jsonl",
             '{"src": "a", "tgt": 3}\n',
             '{"src": …, "tgt": …}, {"en": …, "zh": …} or {"translation": {"en": …, "zh": …}} '
             "with two strings",
         ),
-        ("x.jsonl", '{"en": "a", "de": "b"}\n', "x.jsonl:1: an object"),
-        ("x.jsonl", '{"translation": {"en": "a"}}\n', "x.jsonl:1: an object"),
-        ("x.jsonl", '{"translation": ["a", "b"]}\n', '{"translation": {"en": …, "zh": …}}'),
-        ("x.jsonl", '{"src": "a", "tgt": "\\ud800"}\n', "x.jsonl:1: '\\ud800' is half a character"),
-        ("x.jsonl", "[" * 100_000 + "\n", "x.jsonl:1: not JSON"),
+        ('{"en": "a", "de": "b"}\n', "x.jsonl:1: an object"),
+        ('{"translation": {"en": "a"}}\n', "x.jsonl:1: an object"),
+        ('{"translation": ["a", "b"]}\n', '{"translation": {"en": …, "zh": …}}'),
+        ('{"src": "a", "tgt": "\\ud800"}\n', "x.jsonl:1: '\\ud800' is half a character"),
+        ("[" * 100_000 + "\n", "x.jsonl:1: not JSON"),
     ],
 )
 def test_a_record_that_is_not_a_pair_is_named_by_line(
-    tmp_path: Path, name: str, text: str, message: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
-    read = read_tsv if name.endswith(".tsv") else read_jsonl
-    path = put(tmp_path / name, text.encode())
+    path = put(tmp_path / "x.jsonl", text.encode())
     with pytest.raises(DataError) as caught:
-        list(read(path))
+        list(read_jsonl(path))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

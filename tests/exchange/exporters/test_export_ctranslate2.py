@@ -11,13 +11,13 @@ from random_models import (
     OPTIONS,
     SRC,
     TGT,
-    assert_equal_but_for_ties,
-    config_of,
+    assert_our_greedy_ids,
     greedy,
+    model_of,
     name,
     pairwise,
-    random_model,
     sources,
+    sources_for,
     variety,
     vocabularies,
 )
@@ -65,11 +65,9 @@ def theirs(
 
 
 def compare(kind: dict[str, object], count: int, folder: Path) -> list[list[int]]:
-    model = random_model(config_of(kind))
-    texts = sources(count, vocabularies(model.config)[0])
-    ours = greedy(model, texts, never_unknown=True)
-    assert_equal_but_for_ties(model, texts, ours, theirs(exported(model, folder), texts))
-    return ours
+    model = model_of(kind)
+    texts = sources_for(model, count)
+    return assert_our_greedy_ids(model, texts, theirs(exported(model, folder), texts))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=name)
@@ -93,8 +91,8 @@ def test_the_kinds_hold_every_value_beside_every_other_and_their_outputs_vary() 
             assert len(seen) == len(of_one) * (len(of_other) if one != other else 1)
     found = []
     for kind in KINDS[:6]:
-        model = random_model(config_of(kind))
-        found += greedy(model, sources(8, vocabularies(model.config)[0]), never_unknown=True)
+        model = model_of(kind)
+        found += greedy(model, sources_for(model, 8), never_unknown=True)
     assert variety(found) > 0.3
     assert len(set(map(tuple, found))) > 30
 
@@ -102,7 +100,7 @@ def test_the_kinds_hold_every_value_beside_every_other_and_their_outputs_vary() 
 def test_a_norm_after_a_post_norm_stack_is_refused_before_anything_is_written(
     tmp_path: Path,
 ) -> None:
-    model = random_model(config_of({**KINDS[0], "norm": ("post", True)}))
+    model = model_of({**KINDS[0], "norm": ("post", True)})
     with pytest.raises(ModelError, match=r"^model\.norm=post with model\.final_norm=true: CTrans"):
         convert(model, *unique_tokens(SRC, TGT), tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -111,7 +109,7 @@ def test_a_norm_after_a_post_norm_stack_is_refused_before_anything_is_written(
 def wishing(token: int) -> Transformer:
     """A model that would write this token before any other."""
     kind = {**KINDS[0], "tie_embeddings": "none", "output_bias": True}
-    model = random_model(config_of(kind))
+    model = model_of(kind)
     model.output.bias.data[token] = 1000
     return model
 
@@ -144,7 +142,7 @@ def test_what_is_not_forbidden_is_written(tmp_path: Path) -> None:
 def test_every_quantization_computes_much_the_same_logits(
     quantization: Quantization, tmp_path: Path
 ) -> None:
-    model = random_model(config_of(MILD))
+    model = model_of(MILD)
     for module in (*model.encoder.modules(), *model.decoder.modules()):
         if isinstance(module, Linear):
             module.weight.data /= 4  # so that small changes change little
@@ -172,7 +170,7 @@ def test_every_quantization_computes_much_the_same_logits(
 
 @pytest.mark.parametrize("quantization", ["int8", "int16"])
 def test_the_model_itself_stays_as_it_is(quantization: Quantization, tmp_path: Path) -> None:
-    model = random_model(config_of(MILD))
+    model = model_of(MILD)
     before = {key: parameter.clone() for key, parameter in model.named_parameters()}
     exported(model, tmp_path / "ct2", quantization)
     assert all(parameter.equal(before[key]) for key, parameter in model.named_parameters())
@@ -180,7 +178,7 @@ def test_the_model_itself_stays_as_it_is(quantization: Quantization, tmp_path: P
 
 def test_sources_as_long_as_ctranslate2_lets_through_have_positions(tmp_path: Path) -> None:
     sinusoidal = next(kind for kind in KINDS if kind["positions"] == "sinusoidal")
-    model = random_model(config_of(sinusoidal))
+    model = model_of(sinusoidal)
     folder = exported(model, tmp_path / "ct2")
     assert theirs(folder, [[5] * 3000], max_decoding_length=256)
 
@@ -188,7 +186,7 @@ def test_sources_as_long_as_ctranslate2_lets_through_have_positions(tmp_path: Pa
 def test_equal_vocabularies_are_one_file_and_others_two(tmp_path: Path) -> None:
     of_kind = {"tie_embeddings": "all"}
     shared = next(kind for kind in KINDS if kind["tie_embeddings"] == "all")
-    one = exported(random_model(config_of({**shared, **of_kind})), tmp_path / "one")
+    one = exported(model_of({**shared, **of_kind}), tmp_path / "one")
     two = exported(wishing(4), tmp_path / "two")
     assert sorted(path.name for path in one.iterdir()) == [
         "config.json",

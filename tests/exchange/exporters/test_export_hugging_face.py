@@ -11,14 +11,11 @@ from random_models import (
     LIMIT,
     OPTIONS,
     TGT,
-    assert_equal_but_for_ties,
-    config_of,
-    greedy,
+    assert_our_greedy_ids,
+    model_of,
     name,
     pairwise,
-    random_model,
-    sources,
-    vocabularies,
+    sources_for,
 )
 
 from nmt.config.load import load_config
@@ -87,8 +84,8 @@ def theirs(model: torch.nn.Module, sources: list[list[int]], first: int) -> list
 def test_transformers_computes_the_same_logits_and_writes_the_same_ids(
     kind: dict[str, object], tmp_path: Path
 ) -> None:
-    model = random_model(config_of(kind))
-    texts = sources(16, vocabularies(model.config)[0])
+    model = model_of(kind)
+    texts = sources_for(model, 16)
     hf = loaded(written(model, tmp_path / "hf"))
     first = Layout.of(model).first_target
 
@@ -100,12 +97,11 @@ def test_transformers_computes_the_same_logits_and_writes_the_same_ids(
     difference = (ours - logits)[..., written_ids].abs().max()
     assert difference < 1e-4 * ours.abs().max()
 
-    ours_ids = greedy(model, texts, never_unknown=True)
-    assert_equal_but_for_ties(model, texts, ours_ids, theirs(hf, texts, first))
+    assert_our_greedy_ids(model, texts, theirs(hf, texts, first))
 
 
 def test_the_kinds_are_both_classes_with_one_table_and_two() -> None:
-    models = [random_model(config_of(kind)) for kind in KINDS]
+    models = [model_of(kind) for kind in KINDS]
     layouts = [Layout.of(model) for model in models]
     assert {(each.is_marian, each.has_one_table) for each in layouts} == {
         (marian, one) for marian in (True, False) for one in (True, False)
@@ -132,7 +128,7 @@ def test_what_transformers_has_no_class_for_is_refused_by_its_setting(
 
 def test_what_our_search_never_writes_is_kept_out_and_so_are_source_tokens(tmp_path: Path) -> None:
     kind = {**KINDS[0], "norm": ("pre", True), "tie_embeddings": "target", "output_bias": True}
-    model = random_model(config_of(kind))
+    model = model_of(kind)
     closed = [PAD, UNK, BOS, *TGT.placeholders]
     model.output.bias.data[closed] = 1000
     first = Layout.of(model).first_target
@@ -147,7 +143,7 @@ def test_what_our_search_never_writes_is_kept_out_and_so_are_source_tokens(tmp_p
 
 
 def test_the_longest_output_has_as_many_tokens_as_ours(tmp_path: Path) -> None:
-    model = random_model(config_of({**KINDS[0], "output_bias": True}))
+    model = model_of({**KINDS[0], "output_bias": True})
     model.output.bias.data[20] = 1000
     hf = loaded(written(model, tmp_path / "hf"))
     found = hf.generate(**batch_of([[5]])).tolist()[0]  # type: ignore[operator]
