@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.config.schema import Config
-from nmt.report.run.run_files import Record, counts, entries, section, whole
+from nmt.report.run.run_files import Record, corpora_in, counts, section, whole
 from nmt.run.origin import without_folders
 
 STARTED, IMPORTED = "started from", "imported from"
@@ -53,12 +53,12 @@ class Ancestor:
 def corpora_of(config: Config, prepared: Record, origin: Record) -> list[CorpusFacts]:
     """The corpora to train on, with what `prepare` counted; of an exported run, those that its checkpoint names."""
     stated = config.data.corpora
-    counted = entries(prepared, "corpora")
+    counted = corpora_in(prepared)
     if not counted:
         configured = [
             CorpusFacts(c.name, c.licence, c.source, c.weight, None, None) for c in stated
         ]
-        return configured or [_named(each) for each in entries(origin, "corpora")]
+        return configured or [_named(each) for each in corpora_in(origin)]
     # Names may repeat, but `prepare` counts the corpora in their order.
     are_those = [each.name for each in stated] == [str(entry.get("name")) for entry in counted]
     found = []
@@ -124,7 +124,7 @@ def lineage_of(origin: Record) -> list[Ancestor]:
 
 
 def _stated(origin: Record) -> Iterator[tuple[str, str | None]]:
-    for corpus in entries(origin, "corpora"):
+    for corpus in corpora_in(origin):
         yield str(corpus.get("name")), _text(corpus.get("licence"))
 
 
