@@ -9,11 +9,10 @@ import torch
 from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.engines.decoder import Decoder
 from nmt.model.transformer import Transformer
-from nmt.text.case import as_written
-from nmt.text.placeholders import PLACEHOLDERS
+from nmt.text.reading import as_written
 from nmt.text.side import Side
 from nmt.text.tokenizers import Char
-from nmt.text.vocab import BOS, EOS, Vocab
+from nmt.text.vocab import BOS, EOS, PLACEHOLDERS, Vocab
 
 Kind = dict[str, object]
 
