@@ -25,7 +25,6 @@ from random import Random
 from types import TracebackType
 from typing import Any, Self
 
-ROOT = Path(__file__).resolve().parent.parent
 QUIETLY = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # addresses are 127.0.0.1

@@ -21,7 +21,7 @@ def load_config(path: Path | None, overrides: list[str] | None = None) -> Config
     return validated(read_settings(path, overrides))
 
 
-def read_settings(path: Path | None, overrides: list[str] | None = None) -> PlacedSettings:
+def read_settings(path: Path | None, overrides: list[str] | None) -> PlacedSettings:
     """The settings of a file and of the command line, as they were written. Raises ConfigError."""
     if path is None:
         settings = PlacedSettings(values={}, places={}, origin=COMMAND_LINE)

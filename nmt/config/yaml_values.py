@@ -67,11 +67,6 @@ def dump_yaml(settings: dict[str, Any]) -> str:
     return str(yaml.dump(settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True))
 
 
-def parse_value(text: str) -> Any:
-    """One value: `3`, `1e-3`, `true`, `[bleu, chrf]`, `null`, or text. Raises as `parse` does."""
-    return parse(text, lambda _line: COMMAND_LINE)[0]
-
-
 def parse(
     text: str, place: Callable[[int], Place], outer: Keys = ()
 ) -> tuple[Any, dict[Keys, Place]]:

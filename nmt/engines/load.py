@@ -1,4 +1,4 @@
-"""The translator of a trained run, or of several: of each the best checkpoint, or the last whole one."""
+"""What a decoder is made of: of each run the best checkpoint, or the last whole one; and a translation memory."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,10 +7,13 @@ from pathlib import Path
 from nmt.config.schema import Config
 from nmt.engines.base import EngineRequest
 from nmt.engines.decoder import Decoder
-from nmt.errors import Say, print_nothing
+from nmt.engines.encoded_pairs import EncodedPair, encode_pair
+from nmt.errors import DataError, Say, counted
 from nmt.machine.cpu import keep_kernels
 from nmt.machine.device import open_device, resolve_precision
 from nmt.model.loading import built
+from nmt.neighbours.memory import TranslationMemory
+from nmt.neighbours.memory_pairs import memory_pairs
 from nmt.run.choice import check_fits, load_checkpoint, refuse_other_vocabularies
 from nmt.run.folder import RunDir
 from nmt.run.sides import load_side, numbers_masked
@@ -23,8 +26,8 @@ def load_decoder(
     config: Config,
     run: RunDir,
     asked: EngineRequest,
-    warn: Say = print_nothing,
-    say: Say = print_nothing,
+    warn: Say,
+    say: Say,
 ) -> tuple[Decoder, tuple[Path, ...]]:
     """The engine on torch of a run, and the checkpoints that it has, the run's first; as `load_translator`."""
     keep_kernels(_KERNELS)
@@ -53,3 +56,18 @@ def _named(folders: Sequence[Path], note: str) -> str:
     """For people: "model A", or of an ensemble "models A, B and C"; the note goes with the first."""
     *most, last = [f"{folders[0]}{note}", *map(str, folders[1:])]
     return f"models {', '.join(most)} and {last}" if most else f"model {last}"
+
+
+def load_memory(path: Path, decoder: Decoder, say: Say) -> TranslationMemory:
+    """The pairs of a file or a run; `say` is told how many. Raises DataError if it has none, and as `memory_pairs`."""
+    languages = (decoder.src.language, decoder.tgt.language)
+    pairs = memory_pairs(path, languages)
+    encoded = [encode_pair(decoder, pair) for pair in pairs]
+    fitting = [(pair.src, pair.tgt) for pair in encoded if isinstance(pair, EncodedPair)]
+    if not fitting:
+        raise DataError(f"{path}: no pair in it that the model could read; give some")
+    memory = TranslationMemory(fitting, len(decoder.src.vocab))
+    left_out = len(encoded) - len(fitting)
+    note = f" ({left_out:,} left out: empty or too long)" if left_out else ""
+    say(f"nmt: memory {path}, {counted(len(memory.pairs), 'pair')}{note}")
+    return memory

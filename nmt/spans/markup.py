@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from nmt.text.placeholders import JOINT
+from nmt.text.vocab import JOINT
 
 Element = tuple[str, str]  # the placeholders of what opens it and what closes it
 

@@ -29,8 +29,8 @@ from nmt.spans.number_patterns import (
     in_chinese,
 )
 from nmt.spans.patterns import APOSTROPHE, EMOJI, EMOTICON, IDENTIFIER, PATTERN, PICTURES
-from nmt.text.placeholders import JOINT, PLACEHOLDERS
 from nmt.text.scripts import CHINESE_WORDS
+from nmt.text.vocab import JOINT, PLACEHOLDERS
 
 # Numbers take the last of them, other spans the first, as long as there are any: a model learns that 点 or 年 may
 # follow a number, but not a name.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SPACE, SentencePiece
-from nmt.text.placeholders import JOINT
 from nmt.text.side import Side
+from nmt.text.vocab import JOINT
 
 _BYTE = re.compile(
     r"<0x([0-9A-F]{2})>"

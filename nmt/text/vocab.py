@@ -15,7 +15,6 @@ from typing import cast
 
 from nmt.errors import ModelError
 from nmt.files import read_bytes, write_text
-from nmt.text.placeholders import PLACEHOLDERS
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>")
@@ -23,6 +22,11 @@ BEGIN = "<B>"
 MIDDLE = "<M>"
 END = "<E>"
 _MARKS = (BEGIN, MIDDLE, END)
+# Each stands for a protected span while a line is translated. They are of Unicode's private use, so no text has them;
+# every tokenizer makes a token of its own of each.
+PLACEHOLDERS = tuple(map(chr, range(0xE010, 0xE01A)))
+# White space of a masked source where the line itself has none.
+JOINT = "\x1f"
 
 Counts = Counter[str]
 Ranked = list[tuple[str, int]]  # tokens and their counts

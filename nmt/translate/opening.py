@@ -54,8 +54,7 @@ def load_translator(
     together with the run's, whose configuration holds. `say` is told what is used, and where. Raises ModelError
     if there is no checkpoint, or if one does not belong to the run's vocabularies.
     """
-    from nmt.engines.load import load_decoder
-    from nmt.engines.load_memory import load_memory
+    from nmt.engines.load import load_decoder, load_memory
 
     asked = EngineRequest("torch", device, precision, tuple(others))
     decoder, checkpoints = load_decoder(config, run, asked, warn, say)

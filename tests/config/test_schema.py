@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
-from nmt.config.yaml_values import parse_value
 from nmt.errors import ConfigError
 
 
@@ -184,13 +183,6 @@ def test_what_is_dumped_is_read_back_unchanged(tmp_path: Path) -> None:
 def test_a_configuration_is_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Config().train.updates = 3  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(
-    ("text", "value"), [("1e-3", 1e-3), ("5e4", 5e4), ("on", "on"), ("no", "no"), ("true", True)]
-)
-def test_values_read_as_people_write_them(text: str, value: object) -> None:
-    assert parse_value(text) == value
 
 
 @given(st.text())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
-from nmt.config.yaml_values import dump_yaml, parse_value
+from nmt.config.yaml_values import COMMAND_LINE, dump_yaml, parse
 from nmt.errors import ConfigError
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").rglob("*.yaml"))
@@ -25,6 +25,10 @@ def refusal(tmp_path: Path, text: str, *overrides: str) -> str:
     with pytest.raises(ConfigError) as error:
         load(tmp_path, text, *overrides)
     return str(error.value).replace(str(tmp_path / "c.yaml"), "c.yaml")
+
+
+def value_of(text: str) -> object:
+    return parse(text, lambda _line: COMMAND_LINE)[0]
 
 
 # The examples of YAML 1.2.2, section 10.3.2, and what YAML 1.1 took for something else.
@@ -75,7 +79,7 @@ def refusal(tmp_path: Path, text: str, *overrides: str) -> str:
     ],
 )
 def test_a_word_is_what_yaml_1_2_says(text: str, value: object) -> None:
-    found = parse_value(text)
+    found = value_of(text)
     assert (type(found), found) == (type(value), value)
 
 
@@ -84,7 +88,7 @@ def test_a_word_is_what_yaml_1_2_says(text: str, value: object) -> None:
 )
 def test_a_tag_makes_nothing_else_of_a_word(text: str) -> None:
     with pytest.raises(yaml.YAMLError):
-        parse_value(text)
+        value_of(text)
 
 
 def test_a_count_of_updates_is_never_octal_nor_sexagesimal(tmp_path: Path) -> None:
@@ -120,7 +124,7 @@ def test_a_merged_section_has_the_settings_of_the_others_below_its_own(tmp_path:
     test = load(tmp_path, text).data.test
     assert test is not None
     assert (test.tsv, test.weight) == ("t.tsv", 2)
-    assert parse_value("{<<: [{a: 1, b: 1}, {b: 2, c: 2}], c: 3}") == {"a": 1, "b": 1, "c": 3}
+    assert value_of("{<<: [{a: 1, b: 1}, {b: 2, c: 2}], c: 3}") == {"a": 1, "b": 1, "c": 3}
 
 
 # --- sections of nothing but comments ---
@@ -196,7 +200,7 @@ def test_aliases_that_stand_for_billions_of_items_are_refused_in_an_override() -
 
 
 def test_digits_without_end_are_read_in_time() -> None:
-    assert parse_value("1" * 200_000 + "e") == "1" * 200_000 + "e"  # took minutes once
+    assert value_of("1" * 200_000 + "e") == "1" * 200_000 + "e"  # took minutes once
 
 
 # --- what nmt writes ---
@@ -208,7 +212,7 @@ def test_the_text_of_a_run_is_as_it_has_always_been(path: Path) -> None:
     text = dump_yaml(settings)
     # Runs of earlier versions hold this text; nmt knows its own files by their bytes.
     assert text == yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
-    assert parse_value(text) == settings
+    assert value_of(text) == settings
 
 
 # PyYAML writes U+0085, a line break of old, as one that is read as a space.
@@ -223,12 +227,12 @@ def test_the_text_of_a_run_is_as_it_has_always_been(path: Path) -> None:
 @example("a " * 100)
 def test_what_is_written_is_read_back_by_yaml_1_2_and_1_1(text: str) -> None:
     written = dump_yaml({"run_dir": text})
-    assert parse_value(written) == {"run_dir": text}
+    assert value_of(written) == {"run_dir": text}
     assert yaml.safe_load(written) == {"run_dir": text}
 
 
 @given(st.floats(allow_nan=False) | st.integers() | st.booleans() | st.none())
 def test_a_value_that_is_no_text_is_written_as_itself(value: object) -> None:
     written = dump_yaml({"value": value})
-    assert parse_value(written) == {"value": value}
+    assert value_of(written) == {"value": value}
     assert yaml.safe_load(written) == {"value": value}

@@ -6,7 +6,7 @@ from echoes import ENGLISH, PROTECTING
 from untrained import random_model
 
 from nmt.engines.decoder import Decoder
-from nmt.engines.load_memory import load_memory
+from nmt.engines.load import load_memory
 from nmt.errors import print_nothing
 
 

@@ -19,9 +19,8 @@ from nmt.spans.masking import (
 )
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SentencePiece, train_sentencepiece
-from nmt.text.placeholders import JOINT, PLACEHOLDERS
 from nmt.text.tokenizers import TOKENIZERS
-from nmt.text.vocab import Vocab, build_vocab
+from nmt.text.vocab import JOINT, PLACEHOLDERS, Vocab, build_vocab
 
 SPANS = [
     "https://example.org/a?b=1&c=2#d",

@@ -6,11 +6,10 @@ from torch import Tensor, nn
 from nmt.config.schema import AugmentConfig, ModelConfig, SearchConfig
 from nmt.engines.decoder import Decoder
 from nmt.model.transformer import Transformer
-from nmt.text.case import as_written
-from nmt.text.placeholders import PLACEHOLDERS
+from nmt.text.reading import as_written
 from nmt.text.side import Side
 from nmt.text.tokenizers import Char, Plain
-from nmt.text.vocab import EOS, PAD, Vocab
+from nmt.text.vocab import EOS, PAD, PLACEHOLDERS, Vocab
 from nmt.train.start.initialise import initialise
 from nmt.translate.translator import Translator
 

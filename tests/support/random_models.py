@@ -9,11 +9,10 @@ import torch
 from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.engines.decoder import Decoder
 from nmt.model.transformer import Transformer
-from nmt.text.case import as_written
-from nmt.text.placeholders import PLACEHOLDERS
+from nmt.text.reading import as_written
 from nmt.text.side import Side
 from nmt.text.tokenizers import Char
-from nmt.text.vocab import BOS, EOS, Vocab
+from nmt.text.vocab import BOS, EOS, PLACEHOLDERS, Vocab
 
 Kind = dict[str, object]
 
@@ -24,7 +23,7 @@ SRC = Vocab([*(f"s{i}" for i in range(30)), "<pad>", *PLACEHOLDERS], [1] * (31 +
 TGT = Vocab([*(f"t{i}" for i in range(41)), "<eos>", *PLACEHOLDERS], [1] * (42 + len(PLACEHOLDERS)))
 OPTIONS: dict[str, tuple[object, ...]] = {
     "norm": (("pre", True), ("pre", False), ("post", False)),
-    "activation": ("relu", "gelu", "swish", "swiglu"),
+    "activation": ("relu", "gelu", "swish"),
     "bias": ("all", "feed_forward", "none"),
     "tie_embeddings": ("none", "target", "all"),
     "positions": ("sinusoidal", "learned"),

@@ -8,8 +8,8 @@ from side_of_pieces import side_of_pieces
 from nmt.config.load import load_config
 from nmt.errors import ConfigError
 from nmt.run.folder import RunDir
-from nmt.text.case import KnownCase, as_written, case_for
 from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
+from nmt.text.reading import KnownCase, ReadingSettings, as_written, reading_for
 from nmt.text.side import Side
 from nmt.text.tokenizers import Whitespace
 
@@ -59,10 +59,11 @@ def test_only_the_case_changes_and_only_once(text: str) -> None:
 
 def test_the_rule_is_what_the_settings_say() -> None:
     pieces = SentencePiece(SMALL)
-    assert case_for(pieces) is as_written
-    assert case_for(pieces, lowercase=True)("Tea") == "tea"
-    assert isinstance(case_for(pieces, recase=True), KnownCase)
-    assert case_for(Whitespace(), recase=True) is as_written
+    recased = ReadingSettings(recase=True)
+    assert reading_for(pieces, ReadingSettings()) is as_written
+    assert reading_for(pieces, ReadingSettings(lowercase=True))("Tea") == "tea"
+    assert isinstance(reading_for(pieces, recased), KnownCase)
+    assert reading_for(Whitespace(), recased) is as_written
 
 
 def english_side(run: RunDir, *overrides: str) -> Side:

@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.spans.masking import mask
-from nmt.text.case import as_written, case_for
 from nmt.text.normalize import normalize
 from nmt.text.offsets import Range, places
 from nmt.text.pieces import SentencePiece, train_sentencepiece, with_words
-from nmt.text.placeholders import PLACEHOLDERS
+from nmt.text.reading import ReadingSettings, as_written, reading_for
 from nmt.text.side import Side
 from nmt.text.tokenizers import TOKENIZERS, Tokenizer
-from nmt.text.vocab import Vocab
+from nmt.text.vocab import PLACEHOLDERS, Vocab
 
 LETTERS = "abcé天地玄黄ZoëẞſΣς한글"
 # Spaces, invisible characters, what normalising changes, decomposed letters, a character of two UTF-16 units.
@@ -113,8 +112,8 @@ def test_a_word_that_is_recased_stands_where_it_was_written() -> None:
     lines = ["the cat sat on the mat T H E C A"] * 20
     model = SentencePiece(with_words(train_sentencepiece(lines, 320), ["▁the", "▁cat"]))
     vocab = Vocab(model.pieces(), [1] * len(model.pieces()))
-    case = case_for(model, recase=True)
-    here = Side("en", model, vocab, case, never_unknown=True, identity="")
+    reading = reading_for(model, ReadingSettings(recase=True))
+    here = Side("en", model, vocab, reading, never_unknown=True, identity="")
     plain = replace(here, reading=as_written)
     assert places(here, " THE CAT") == places(plain, " the cat") != places(plain, " THE CAT")
 

@@ -11,9 +11,8 @@ from side_of_pieces import side_of_pieces
 from nmt.config.load import load_config
 from nmt.errors import ConfigError
 from nmt.run.folder import RunDir
-from nmt.text.case import as_written
 from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
-from nmt.text.reading import ReadingSettings, detached, reading_for
+from nmt.text.reading import ReadingSettings, as_written, detached, reading_for
 from nmt.text.side import Side
 from nmt.text.tokenizers import Whitespace
 

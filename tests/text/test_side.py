@@ -10,9 +10,9 @@ from nmt.config.load import load_config
 from nmt.errors import ModelError
 from nmt.run.folder import RunDir
 from nmt.run.sides import load_side
-from nmt.text.case import as_written
 from nmt.text.normalize import normalize
 from nmt.text.pieces import SentencePiece, train_sentencepiece
+from nmt.text.reading import as_written
 from nmt.text.side import Side
 from nmt.text.tokenizers import TOKENIZERS
 from nmt.text.vocab import Vocab, build_vocab

@@ -10,8 +10,7 @@ from nmt.checks.faults import CHECKS, ENGLISH_TO_CHINESE, Direction, Fault
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.engines.decoder import Decoder
 from nmt.search.hypotheses import Hypothesis, NBest
-from nmt.text.placeholders import PLACEHOLDERS
-from nmt.text.vocab import EOS
+from nmt.text.vocab import EOS, PLACEHOLDERS
 from nmt.translate.candidates import agreed
 from nmt.translate.translation import Candidate
 

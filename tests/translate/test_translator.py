@@ -28,8 +28,7 @@ from nmt.model.transformer import Transformer
 from nmt.search.hypotheses import NBest
 from nmt.spans.masking import cut, find
 from nmt.text.normalize import normalize
-from nmt.text.placeholders import PLACEHOLDERS
-from nmt.text.vocab import EOS
+from nmt.text.vocab import EOS, PLACEHOLDERS
 from nmt.train.start.initialise import initialise
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Translation

@@ -13,9 +13,8 @@ from nmt.errors import ModelError
 from nmt.files import checksum, read_bytes, replacing
 from nmt.run.folder import SIDES, RunDir, SideName
 from nmt.text.pieces import SPACE, SentencePiece, with_symbols, with_words
-from nmt.text.placeholders import PLACEHOLDERS
 from nmt.text.tokenizers import TOKENIZERS
-from nmt.text.vocab import Vocab, rank, unlisted
+from nmt.text.vocab import PLACEHOLDERS, Vocab, rank, unlisted
 
 
 def fingerprint_of(start: RunDir) -> list[str]:

@@ -31,7 +31,7 @@ from nmt.exchange.importers.marian import (
     our_weights,
     tokens_by_row,
 )
-from nmt.exchange.importers.spm import read_pieces
+from nmt.exchange.importers.marian_vocab import read_pieces
 from nmt.files import unreadable
 
 CONFIG = "config.json"

@@ -9,8 +9,8 @@ import sentencepiece
 from nmt.errors import ModelError
 from nmt.exchange.importers.fields import brief, yaml_fields
 from nmt.exchange.importers.marian import tokens_by_row
-from nmt.exchange.importers.spm import read_pieces
-from nmt.files import read_bytes
+from nmt.files import read_bytes, unreadable
+from nmt.text.pieces import SentencePiece
 
 _SOURCE = re.compile(r"(?:^|[._-])(?:src|source|en|eng)(?:[._-]|vocab|$)")
 _TARGET = re.compile(r"(?:^|[._-])(?:trg|tgt|target|zh\w*|zho\w*|cmn\w*)(?:[._-]|vocab|$)")
@@ -140,3 +140,18 @@ def _unquoted(token: str) -> str:
 def _unescaped(match: re.Match[str]) -> str:
     number = match[1] or match[2] or match[3]
     return chr(int(number, 16)) if number else match[4]
+
+
+def read_pieces(path: Path) -> bytes:
+    """The content of a file. Raises ModelError if it is missing or no sentencepiece model."""
+    try:
+        content = read_bytes(path)
+    except FileNotFoundError:
+        raise ModelError(f"{path}: missing; fetch it as well") from None
+    except OSError as error:
+        raise ModelError(unreadable(path, error)) from None
+    try:
+        SentencePiece(content).encode("a")
+    except Exception:  # of a damaged table, sentencepiece raises several kinds of errors
+        raise ModelError(f"{path}: not a sentencepiece model; fetch it again") from None
+    return content

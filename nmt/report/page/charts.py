@@ -1,6 +1,6 @@
 """Which plots a page has, and of which figures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,7 +17,6 @@ _CURVES = {
     "train lr": "Learning rate",
     "train tokens_per_second": "Tokens a second",
 }
-Counter = Iterator[int]
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,6 @@ class Series:
     y: Sequence[float]
     star: tuple[float, float] | None = None  # a point that stands out
     breaks: Sequence[float] = ()  # places on the x axis to be marked
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
 
 
 def refuse_without_matplotlib() -> None:
@@ -76,10 +74,6 @@ def _draw_line(axes: "Axes", each: Series) -> None:
     axes.plot(
         each.x, each.y, color=colour, marker=marker, markersize=4, linestyle=dash, linewidth=1.6
     )
-    if each.low:
-        below = [value - low for value, low in zip(each.y, each.low, strict=True)]
-        above = [high - value for value, high in zip(each.y, each.high, strict=True)]
-        axes.errorbar(each.x, each.y, yerr=[below, above], fmt="none", ecolor=colour, elinewidth=1)
     if each.star:
         axes.plot(*each.star, marker="*", markersize=13, color=colour, markeredgecolor="black")
     for place in each.breaks:

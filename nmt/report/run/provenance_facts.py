@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from nmt.config.schema import Config
-from nmt.report.run.run_files import Record, counts, entries
+from nmt.report.run.run_files import Record, corpora_in, counts
 from nmt.run.provenance import Ancestor, Provenance
 
 STARTED, IMPORTED = "started from", "imported from"
@@ -52,7 +52,7 @@ class AncestorFacts:
 def corpora_of(config: Config, prepared: Record, provenance: Provenance) -> list[CorpusFacts]:
     """The corpora to train on, with what `prepare` counted; of an exported run, those that its checkpoint names."""
     stated = config.data.corpora
-    counted = entries(prepared, "corpora")
+    counted = corpora_in(prepared)
     if not counted:
         configured = [
             CorpusFacts(c.name, c.licence, c.source, c.weight, None, None) for c in stated

@@ -66,9 +66,9 @@ def section(report: Record, name: str) -> Record:
     return part if isinstance(part, dict) else {}
 
 
-def entries(report: Record, name: str) -> list[Record]:
-    """A list of parts; empty where there is none."""
-    found = report.get(name)
+def corpora_in(report: Record) -> list[Record]:
+    """The corpora that a report lists; empty where there are none."""
+    found = report.get("corpora")
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 

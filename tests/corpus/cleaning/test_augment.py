@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nmt.config.schema import AugmentConfig
 from nmt.corpus.cleaning.augment import Joiner, variants
 from nmt.corpus.reading.pairs import SentencePair
-from nmt.text.placeholders import PLACEHOLDERS
+from nmt.text.vocab import PLACEHOLDERS
 
 PAIR = SentencePair(
     "I met Tom's wife in room 42 on setup.py.", "我在 42 号房间遇见了汤姆的妻子 setup.py。"

@@ -17,9 +17,8 @@ from nmt.run.folder import SIDES, RunDir
 from nmt.run.provenance import Ancestor, Provenance
 from nmt.run.sides import load_side
 from nmt.run.start_from import load_training_config
-from nmt.text.placeholders import PLACEHOLDERS
 from nmt.text.side import Side
-from nmt.text.vocab import UNK
+from nmt.text.vocab import PLACEHOLDERS, UNK
 
 PIECES = ["src.tokenizer=sentencepiece", "tgt.tokenizer=sentencepiece"]
 SIZES = ["src.vocab_size=290", "tgt.vocab_size=290"]
