@@ -175,7 +175,7 @@ class ModelConfig(Section):
     final_norm: bool | None = None
     embedding_norm: bool = False
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    activation: Literal["relu", "gelu", "swish"] = "relu"
+    activation: Literal["relu", "gelu", "swish", "swiglu"] = "relu"
     bias: Literal["all", "feed_forward", "none"] = "all"
     output_bias: bool = False
     tie_embeddings: Literal["none", "target", "all"] = "target"

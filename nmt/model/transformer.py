@@ -30,6 +30,7 @@ ACTIVATIONS: dict[str, Sublayer] = {
     "relu": F.relu,
     "gelu": F.gelu,
     "swish": F.silu,
+    "swiglu": F.silu,
 }
 
 
@@ -118,19 +119,24 @@ class CrossAttention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """The position-wise network."""
+    """The position-wise network: relu, gelu, swish, or swish with a gate, swiglu (Shazeer, 2020)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         bias = config.bias != "none"
+        self.gated = config.activation == "swiglu"
         self.activation = ACTIVATIONS[config.activation]
-        self.inner = Linear(config.d_model, config.d_ff, bias)
+        self.inner = Linear(config.d_model, config.d_ff, bias, stacked=2 if self.gated else 1)
         self.dropout = Dropout(config.activation_dropout)
         self.out = Linear(config.d_ff, config.d_model, bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """x [...,d] → [...,d], padded or packed."""
-        inner = self.activation(self.inner(x))
+        if self.gated:
+            gate, values = self.inner(x).chunk(2, dim=-1)
+            inner = self.activation(gate) * values
+        else:
+            inner = self.activation(self.inner(x))
         return self.out(self.dropout(inner))
 
 

@@ -37,7 +37,7 @@ PAIRS, S, T, TOKENS = 24, 12, 16, 3000
 VARIANTS: list[dict[str, object]] = [
     {},
     {"norm": "post", "positions": "learned", "activation": "gelu"},
-    {"tie_embeddings": "all", "activation": "swish", "bias": "none"},
+    {"tie_embeddings": "all", "activation": "swiglu", "bias": "none"},
     {"tie_embeddings": "none", "scale": "output", "embedding_norm": True, "output_bias": True},
 ]
 every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: ", ".join(v) or "base")

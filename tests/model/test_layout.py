@@ -8,7 +8,7 @@ from nmt.model.kernels.layout import PADDED, Layout, Packed, arrange
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
 
-VARIANTS = [tiny(), tiny(norm="post"), tiny(positions="learned")]
+VARIANTS = [tiny(), tiny(norm="post"), tiny(activation="swiglu", positions="learned")]
 LENGTHS = [(6, 5), (3, 7), (1, 1), (4, 2)]
 
 

@@ -38,6 +38,7 @@ VARIANTS = [
         tiny(tie_embeddings="none", output_bias=True, scale="output"), id="untied, output bias"
     ),
 ]
+GATED = pytest.param(tiny(activation="swiglu"), id="swiglu")
 FAR_APART = [
     pytest.param(config, id=name) for name, config in (("pre", tiny()), ("post", tiny(norm="post")))
 ]
@@ -105,7 +106,17 @@ def test_the_twin_has_as_many_parameters_between_embedding_and_projection() -> N
     assert ours == sum(p.numel() for p in transformer_twin(model).parameters())
 
 
-def test_swish_is_its_formula() -> None:
+def test_swiglu_is_the_gated_network_of_shazeer() -> None:
+    feed = build(tiny(activation="swiglu")).encoder[0].feed_forward
+    assert isinstance(feed, FeedForward)
+    x = torch.randn(2, 3, 16, dtype=torch.float64)
+    (gate, up), (gate_bias, up_bias) = feed.inner.weight.chunk(2), feed.inner.bias.chunk(2)
+    gated = x @ gate.T + gate_bias
+    swish = gated / (1 + torch.exp(-gated))
+    exactly(feed(x), (swish * (x @ up.T + up_bias)) @ feed.out.weight.T + feed.out.bias)
+
+
+def test_swish_has_no_gate() -> None:
     feed = build(tiny(activation="swish")).encoder[0].feed_forward
     assert isinstance(feed, FeedForward)
     x = torch.randn(2, 3, 16, dtype=torch.float64)
@@ -114,7 +125,7 @@ def test_swish_is_its_formula() -> None:
     exactly(feed(x), swish @ feed.out.weight.T + feed.out.bias)
 
 
-@pytest.mark.parametrize("config", VARIANTS)
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
 def test_training_without_dropout_computes_what_evaluation_computes(config: ModelConfig) -> None:
     model = build(config)
     src, tgt_in = random_batch(LENGTHS)
@@ -157,7 +168,7 @@ def test_dropout_takes_from_what_a_sublayer_gives_and_not_from_its_residual(norm
 # --- decoding step by step ---
 
 
-@pytest.mark.parametrize("config", VARIANTS)
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
 def test_decoding_step_by_step_is_decoding_the_whole(config: ModelConfig) -> None:
     model = build(config)
     src, tgt_in = random_batch([(6, 8), (3, 8), (1, 8)])
@@ -226,7 +237,7 @@ def test_a_sequence_longer_than_max_length_is_refused_not_wrapped(positions: str
 # --- who may look where ---
 
 
-@pytest.mark.parametrize("config", VARIANTS)
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
 def test_padding_changes_nothing(config: ModelConfig) -> None:
     model = build(config)
     src, tgt_in = random_batch(LENGTHS)
@@ -242,7 +253,7 @@ def test_a_row_does_not_depend_on_its_neighbours_in_the_batch() -> None:
         exactly(model(src[row : row + 1, :s], tgt_in[row : row + 1, :t])[0], together[row, :t])
 
 
-@pytest.mark.parametrize("config", VARIANTS)
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
 def test_no_position_sees_the_future_and_each_sees_its_past(config: ModelConfig) -> None:
     model = build(config)
     src, tgt_in = random_batch([(5, 6)])
@@ -310,7 +321,7 @@ def test_the_table_of_sinusoids_is_no_part_of_the_weights(config: ModelConfig) -
     assert not any("positions" in name for name in Transformer(config, 9, 9).state_dict())
 
 
-@pytest.mark.parametrize("config", VARIANTS)
+@pytest.mark.parametrize("config", [*VARIANTS, GATED])
 def test_selected_positions_have_the_logits_that_they_have_among_all(config: ModelConfig) -> None:
     model = build(config)
     src, tgt_in = random_batch(LENGTHS)

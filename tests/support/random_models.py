@@ -23,7 +23,7 @@ SRC = Vocab([*(f"s{i}" for i in range(30)), "<pad>", *PLACEHOLDERS], [1] * (31 +
 TGT = Vocab([*(f"t{i}" for i in range(41)), "<eos>", *PLACEHOLDERS], [1] * (42 + len(PLACEHOLDERS)))
 OPTIONS: dict[str, tuple[object, ...]] = {
     "norm": (("pre", True), ("pre", False), ("post", False)),
-    "activation": ("relu", "gelu", "swish"),
+    "activation": ("relu", "gelu", "swish", "swiglu"),
     "bias": ("all", "feed_forward", "none"),
     "tie_embeddings": ("none", "target", "all"),
     "positions": ("sinusoidal", "learned"),

@@ -131,7 +131,7 @@ VARIANTS = [
         {"norm": "post", "embedding_norm": True, "positions": "learned"},
         id="post-norm, learned positions",
     ),
-    pytest.param({"activation": "swish", "bias": "none"}, id="swish, no biases"),
+    pytest.param({"activation": "swiglu", "bias": "none"}, id="swiglu, no biases"),
 ]
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # CTranslate2 cuts sources at 1,024 tokens unless told otherwise, and fails without a position for each.
 _POSITIONS = 1025
-_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH"}
+_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH", "swiglu": "SWISH"}
 
 
 def refuse_inexpressible(config: ModelConfig) -> None:
@@ -75,6 +75,7 @@ def convert(
         no_final_norm=not config.has_final_norm,
         activation=specs.Activation[_ACTIVATIONS[config.activation]],
         layernorm_embedding=config.embedding_norm,
+        ffn_glu=config.activation == "swiglu",
     )
     _put_encoder(spec.encoder, model)
     _put_decoder(spec.decoder, model, forbidden)
@@ -129,7 +130,12 @@ def _put_layer(theirs: Any, ours: "EncoderLayer | DecoderLayer") -> None:
     _put_linear(theirs.self_attention.linear[0], ours.attention.qkv)
     _put_linear(theirs.self_attention.linear[1], ours.attention.out)
     _put_norm(theirs.ffn.layer_norm, ours.feed_forward_residual.norm)
-    _put_linear(theirs.ffn.linear_0, ours.feed_forward.inner)
+    inner = ours.feed_forward.inner
+    if ours.feed_forward.gated:
+        _put_linear(theirs.ffn.linear_0, inner, part=0)  # the gate, which is activated
+        _put_linear(theirs.ffn.linear_0_noact, inner, part=1)
+    else:
+        _put_linear(theirs.ffn.linear_0, inner)
     _put_linear(theirs.ffn.linear_1, ours.feed_forward.out)
 
 
@@ -166,7 +172,12 @@ def _put_norm(theirs: Any, ours: Any) -> None:
     theirs.beta = np.zeros_like(theirs.gamma) if ours.bias is None else values(ours.bias)
 
 
-def _put_linear(theirs: Any, ours: "nn.Linear") -> None:
-    theirs.weight = values(ours.weight)
+def _put_linear(theirs: Any, ours: "nn.Linear", part: int | None = None) -> None:
+    """A linear layer, or of two that are stored as one the first or the second."""
+    theirs.weight = _part(values(ours.weight), part)
     if ours.bias is not None:
-        theirs.bias = values(ours.bias)
+        theirs.bias = _part(values(ours.bias), part)
+
+
+def _part(stacked: Array, part: int | None) -> Array:
+    return stacked if part is None else np.split(stacked, 2)[part]

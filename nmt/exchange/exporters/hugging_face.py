@@ -21,6 +21,8 @@ from nmt.text.vocab import BOS, EOS, PAD
 
 Tensors = dict[str, Array]  # by transformers' names
 
+_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish"}
+
 
 # --- what can be expressed ---
 
@@ -35,6 +37,7 @@ def refuse_inexpressible(config: ModelConfig) -> None:
         f"model.norm=pre with model.final_norm={final_norm}": (
             config.norm == "pre" and not config.has_final_norm
         ),
+        f"model.activation={config.activation}": config.activation not in _ACTIVATIONS,
         "model.embedding_norm=true": config.embedding_norm,
     }
     for setting, is_so in reasons.items():
@@ -217,7 +220,7 @@ def model_settings(model: Transformer) -> dict[str, Any]:
         "vocab_size": layout.src_tokens if layout.is_marian else layout.target_rows,
         "d_model": config.d_model,
         "max_position_embeddings": config.max_length,
-        "activation_function": config.activation,
+        "activation_function": _ACTIVATIONS[config.activation],
         "scale_embedding": config.scale == "embedding",
         "tie_word_embeddings": config.tie_embeddings != "none",
         "dropout": config.dropout,

@@ -265,7 +265,7 @@ def test_what_is_no_folder_is_refused(run: RunDir, tmp_path: Path) -> None:
     ("target", "overrides", "named"),
     [
         ("ct2", ("model.norm=post", "model.final_norm=true"), "model.norm=post with model.final_"),
-        ("hf", ("model.embedding_norm=true",), "model.embedding_norm=true: neither Marian nor"),
+        ("hf", ("model.activation=swiglu",), "model.activation=swiglu: neither Marian nor Pegasus"),
         ("argos", (), "src.tokenizer=whitespace and tgt.tokenizer=char: Argos Translate takes one"),
         ("argos", SEPARATE, "the sides have two sentencepiece models: Argos Translate takes one"),
         ("argos", (*SHARED, "src.prefix=[to]"), "src.prefix=to: Argos Translate puts nothing"),

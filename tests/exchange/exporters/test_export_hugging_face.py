@@ -113,6 +113,7 @@ def test_the_kinds_are_both_classes_with_one_table_and_two() -> None:
     [
         ({"norm": "pre", "final_norm": False}, "model.norm=pre with model.final_norm=false"),
         ({"norm": "post", "final_norm": True}, "model.norm=post with model.final_norm=true"),
+        ({"activation": "swiglu"}, "model.activation=swiglu"),
         ({"embedding_norm": True}, "model.embedding_norm=true"),
     ],
 )

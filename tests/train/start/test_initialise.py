@@ -13,6 +13,7 @@ from nmt.model.transformer import CrossAttention, FeedForward, SelfAttention, Tr
 from nmt.train.start.initialise import initialise
 
 WIDE = tiny(d_model=64, heads=4, d_ff=96, tie_embeddings="none", positions="learned", max_length=64)
+WIDE_GATED = WIDE.model_copy(update={"activation": "swiglu"})
 
 
 @pytest.fixture(autouse=True)
@@ -44,14 +45,17 @@ def matrices(model: nn.Module) -> dict[str, torch.Tensor]:
             }
             found |= {f"{name}.q": module.q.weight, f"{name}.out": module.out.weight}
         elif isinstance(module, FeedForward):
-            found |= {f"{name}.inner": module.inner.weight, f"{name}.out": module.out.weight}
+            inner = module.inner.weight.chunk(2 if module.gated else 1)
+            found |= {f"{name}.inner{number}": part for number, part in enumerate(inner)}
+            found[f"{name}.out"] = module.out.weight
     return found
 
 
-def test_xavier_fills_its_bounds_for_each_matrix_by_itself() -> None:
-    model = started(WIDE)
+@pytest.mark.parametrize("config", [WIDE, WIDE_GATED])
+def test_xavier_fills_its_bounds_for_each_matrix_by_itself(config: ModelConfig) -> None:
+    model = started(config)
     found = matrices(model)
-    assert len(found) == 2 * (4 + 2) + 3 * (8 + 2)
+    assert len(found) == 2 * (4 + 2) + 3 * (8 + 2) + (5 if config.activation == "swiglu" else 0)
     for name, matrix in {**found, "output": model.output.weight}.items():
         bound = math.sqrt(6 / sum(matrix.shape))
         assert 0.98 * bound < float(matrix.abs().max()) <= bound, name
