@@ -1,8 +1,8 @@
 """Texts translated shard by shard: what is missing is made, and a file is put together when it has all its shards."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from nmt.errors import DataError, UserError, counted
 from nmt.jobs.output import File, Output, begin_reading, is_packed
@@ -40,20 +40,20 @@ class Watch:
     warn: Callable[[str], None]
 
 
+@dataclass
 class Job:
     """The work on some texts."""
 
-    def __init__(
-        self, files: Sequence[File], output: Output, made_with: str, read: Read, watch: Watch
-    ) -> None:
-        """`made_with` is that of a `ShardTranslator`."""
-        self._files = files
-        self._output = output
-        self._made_with = made_with
-        self._read = read
-        self._watch = watch
-        self._file_of = {file.text: file for file in files}
-        self._problems: list[UserError] = []
+    files: Sequence[File]
+    output: Output
+    made_with: str  # that of a `ShardTranslator`
+    read: Read
+    watch: Watch
+    problems: list[UserError] = field(default_factory=list)
+
+    @cached_property
+    def _file_of(self) -> dict[str, File]:
+        return {file.text: file for file in self.files}
 
     def run(self, pool: Pool) -> None:
         """Translate what is missing.
@@ -63,41 +63,41 @@ class Job:
         """
         for shard, outcome in pool(self._missing()):
             self._take(shard, outcome)
-        if not self._problems:
+        if not self.problems:
             return
-        if self._output.is_single:
-            raise self._problems[0]
-        unfinished = [file for file in self._files if not file.is_whole]
+        if self.output.is_single:
+            raise self.problems[0]
+        unfinished = [file for file in self.files if not file.is_whole]
         names = ", ".join(file.text for file in unfinished)
         kept = "what is done of them is kept, and the same command goes on from there"
         message = f"not translated: {names}; {kept}"
-        is_data = any(isinstance(problem, DataError) for problem in self._problems)
+        is_data = any(isinstance(problem, DataError) for problem in self.problems)
         raise DataError(message) if is_data else UserError(message)
 
     def _missing(self) -> Iterator[Shard]:
         """The shards without a result, file after file."""
-        for file in self._files:
-            if self._output.is_finished(file, self._made_with):
-                self._output.clear(file)  # a process that was killed may have left them
-                file.lines = self._output.finished_lines(file)
-                self._watch.kept(file)
+        for file in self.files:
+            if self.output.is_finished(file, self.made_with):
+                self.output.clear(file)  # a process that was killed may have left them
+                file.lines = self.output.finished_lines(file)
+                self.watch.kept(file)
                 continue
             try:
                 yield from self._missing_of(file)
             except UserError as problem:
                 self._note(file, problem)
-            self._watch.read(file)
+            self.watch.read(file)
             self._put_together_if_complete(file)
 
     def _missing_of(self, file: File) -> Iterator[Shard]:
         begin_reading(file)
-        there = self._output.results(file)
-        lines = self._read(file)
-        for shard in shards_of(lines, file.text, self._made_with, is_packed(file.target)):
+        there = self.output.results(file)
+        lines = self.read(file)
+        for shard in shards_of(lines, file.text, self.made_with, is_packed(file.target)):
             file.parts.append(shard.name)
             file.lines += len(shard.lines)
             if shard.name in there:
-                self._watch.found(len(shard.lines))
+                self.watch.found(len(shard.lines))
             else:
                 file.missing.add(shard.name)
                 yield shard
@@ -110,24 +110,24 @@ class Job:
             self._note(file, UserError(f"{shard}: failed{times}: {outcome.reason}"))
             return
         for number, fault in outcome.faults:
-            self._watch.fault(file, number, fault)
-        self._output.store(file, shard.name, outcome.content)
+            self.watch.fault(file, number, fault)
+        self.output.store(file, shard.name, outcome.content)
         file.missing.discard(shard.name)
-        self._watch.translated(len(shard.lines))
+        self.watch.translated(len(shard.lines))
         self._put_together_if_complete(file)
 
     def _note(self, file: File, problem: UserError) -> None:
         file.is_whole = False
-        self._problems.append(problem)
-        if not self._output.is_single:
-            self._watch.warn(str(problem))
+        self.problems.append(problem)
+        if not self.output.is_single:
+            self.watch.warn(str(problem))
 
     def _put_together_if_complete(self, file: File) -> None:
         if not file.is_complete:
             return
         try:
-            self._output.put_together(file, self._made_with)
+            self.output.put_together(file, self.made_with)
         except UserError as problem:
             self._note(file, problem)
         else:
-            self._watch.finished(file)
+            self.watch.finished(file)

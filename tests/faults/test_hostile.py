@@ -163,13 +163,20 @@ def configure(run: RunDir, name: str, value: object) -> None:
 ELSEWHERE = ["/tmp/x", "../x", "run/../x", ".bashrc", ".git/hooks/pre-commit", "run/x"]  # noqa: S108
 
 
+def naming(
+    run: RunDir, setting: str, name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Go to a folder where a run has this name in a setting, and a link that leads out of it."""
+    monkeypatch.chdir(folder)
+    configure(run, setting, name)
+    (run.path / "x").symlink_to(folder / "mine")
+
+
 @pytest.mark.parametrize("history", ELSEWHERE)
 def test_a_history_that_a_run_names_stays_in_the_run(
     stranger: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, history: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    configure(stranger, "history", history)
-    (stranger.path / "x").symlink_to(tmp_path / "mine")
+    naming(stranger, "history", history, tmp_path, monkeypatch)
     done = CliRunner().invoke(app, ["evaluate", "-m", str(stranger.path)])
     message = f"config.yaml: evaluate.history={history} is outside the run's folder"
     assert (done.exit_code, message in done.stderr) == (2, True)
@@ -195,9 +202,7 @@ def test_a_history_in_the_run_is_written_and_any_that_the_user_names(
 def test_a_memory_that_a_run_names_stays_in_the_run(
     stranger: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    configure(stranger, "memory", memory)
-    (stranger.path / "x").symlink_to(tmp_path / "mine")
+    naming(stranger, "memory", memory, tmp_path, monkeypatch)
     message = f"search.memory={memory} is outside the run's folder"
     for command in ("translate", "evaluate"):
         done = CliRunner().invoke(app, [command, "--model", str(stranger.path)])

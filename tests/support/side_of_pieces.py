@@ -3,13 +3,14 @@
 from nmt.config.load import load_config
 from nmt.run.folder import RunDir
 from nmt.run.sides import load_side
-from nmt.text.pieces import SentencePiece
+from nmt.text.pieces import SPACE, SentencePiece, with_words
 from nmt.text.side import Side
 from nmt.text.vocab import Vocab
 
 
-def side_of_pieces(run: RunDir, model: bytes, *overrides: str) -> Side:
-    """An English side of a model file, each of whose pieces is in the vocabulary."""
+def side_that_knows(small: bytes, words: list[str], run: RunDir, *overrides: str) -> Side:
+    """An English side of a small model with these words as pieces too; each piece is in the vocabulary."""
+    model = with_words(small, [SPACE + word for word in words])
     run.path.mkdir(exist_ok=True)
     run.pieces("src").write_bytes(model)
     pieces = SentencePiece(model).pieces()

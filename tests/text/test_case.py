@@ -1,16 +1,16 @@
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from side_of_pieces import side_of_pieces
+from side_of_pieces import side_that_knows
 
 from nmt.config.load import load_config
 from nmt.errors import ConfigError
 from nmt.run.folder import RunDir
-from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
+from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece
 from nmt.text.reading import KnownCase, ReadingSettings, as_written, reading_for
-from nmt.text.side import Side
 from nmt.text.tokenizers import Whitespace
 
 PIECES = [f"{SPACE}{word}" for word in ("Hello", "tea", "don", "NASA", "the", "The")] + [
@@ -66,8 +66,7 @@ def test_the_rule_is_what_the_settings_say() -> None:
     assert reading_for(Whitespace(), recased) is as_written
 
 
-def english_side(run: RunDir, *overrides: str) -> Side:
-    return side_of_pieces(run, with_words(SMALL, [f"{SPACE}Hello", f"{SPACE}tea"]), *overrides)
+english_side = partial(side_that_knows, SMALL, ["Hello", "tea"])
 
 
 def test_a_side_that_recases_gives_equal_ids_for_all_cases(tmp_path: Path) -> None:

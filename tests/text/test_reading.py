@@ -1,19 +1,19 @@
 """Where words begin: behind a mark that opens at a word, pieces would be those of a word's end."""
 
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from side_of_pieces import side_of_pieces
+from side_of_pieces import side_that_knows
 
 from nmt.config.load import load_config
 from nmt.errors import ConfigError
 from nmt.run.folder import RunDir
-from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece, with_words
+from nmt.text.pieces import SPACE, SentencePiece, train_sentencepiece
 from nmt.text.reading import ReadingSettings, as_written, detached, reading_for
-from nmt.text.side import Side
 from nmt.text.tokenizers import Whitespace
 
 SMALL = train_sentencepiece(['she said ("so") and [it] is'] * 20, 300)
@@ -61,8 +61,7 @@ def test_pieces_alone_need_that() -> None:
     assert reading_for(Whitespace(), detach) is as_written
 
 
-def english_side(run: RunDir, *overrides: str) -> Side:
-    return side_of_pieces(run, with_words(SMALL, [f"{SPACE}Cancel", f"{SPACE}so"]), *overrides)
+english_side = partial(side_that_knows, SMALL, ["Cancel", "so"])
 
 
 def test_a_side_that_detaches_knows_the_word(tmp_path: Path) -> None:

@@ -2,16 +2,9 @@
 
 from pathlib import Path
 
+from nmt.exchange.exporters import readme
 from nmt.exchange.exporters.ctranslate2 import convert, refuse_absent, refuse_inexpressible
 from nmt.exchange.exporters.quantization import Quantization
-from nmt.exchange.exporters.readme import (
-    LINES_OF_SIDES,
-    bullets,
-    code,
-    page,
-    provenance_section,
-    text_notes,
-)
 from nmt.exchange.exporters.tokens import unique_tokens
 from nmt.exchange.exporters.trained import Trained
 from nmt.text.pieces import SPACE
@@ -51,14 +44,19 @@ def _readme(trained: Trained, quantization: Quantization) -> str:
             "`nmt translate --engine ctranslate2` does all this by itself, with the run alone."
         )
     notes = [
-        *text_notes(trained),
+        *readme.text_notes(trained),
         "Padding, begin of sentence, placeholders and (where nmt never writes it) the unknown token have a bias "
         "that keeps them out: no option is needed for that.",
         f"The model has {trained.config.model.max_length} positions, one of which the end of a sentence takes.",
         "nmt scores candidates by another length penalty, so that beam search may find another translation.",
     ]
-    how = f"## Use\n\n{who} In this folder:\n\n{code(*lines)}"
-    return page(title, how, f"## Good to know\n\n{bullets(notes)}", provenance_section(trained))
+    how = f"## Use\n\n{who} In this folder:\n\n{readme.code(*lines)}"
+    return readme.page(
+        title,
+        how,
+        f"## Good to know\n\n{readme.bullets(notes)}",
+        readme.provenance_section(trained),
+    )
 
 
 def _lines_with_pieces(trained: Trained) -> list[str]:
@@ -90,7 +88,7 @@ def _lines_with_nmt(trained: Trained) -> list[str]:
         "from nmt.run.folder import RunDir",
         "from nmt.run.sides import load_side",
         "",
-        *LINES_OF_SIDES,
+        *readme.LINES_OF_SIDES,
         'src_tokens, tgt_tokens = read_tokens(Path("."))  # the token of each id',
         "ids = {token: i for i, token in enumerate(tgt_tokens)}",
         'translator = ctranslate2.Translator(".")',

@@ -6,20 +6,13 @@ from typing import Any
 
 import safetensors.numpy
 
+from nmt.exchange.exporters import readme
 from nmt.exchange.exporters.hugging_face import (
     Layout,
     generation_settings,
     model_settings,
     refuse_inexpressible,
     tensors_of,
-)
-from nmt.exchange.exporters.readme import (
-    LINES_OF_SIDES,
-    bullets,
-    code,
-    page,
-    provenance_section,
-    text_notes,
 )
 from nmt.exchange.exporters.tokens import ids_from, unique_tokens
 from nmt.exchange.exporters.trained import Trained
@@ -97,7 +90,7 @@ def _readme(trained: Trained) -> str:
         who = f"{_why_ids(trained)} In this folder:"
         lines = _lines_with_ids(trained, layout)
     notes = [
-        *text_notes(trained),
+        *readme.text_notes(trained),
         "Padding, begin of sentence, placeholders and (where nmt never writes it) the unknown token have a bias "
         "in `final_logits_bias` that keeps them out.",
         f"The model has {trained.config.model.max_length} positions, one of which the end of a sentence takes.",
@@ -116,9 +109,14 @@ def _readme(trained: Trained) -> str:
         notes.append(
             "With sacremoses installed MarianTokenizer changes punctuation first, which nmt does not."
         )
-    how = f"## Use\n\n{who}\n\n{code(*lines)}"
+    how = f"## Use\n\n{who}\n\n{readme.code(*lines)}"
     title = f"A translation model for transformers: {name}"
-    return page(title, how, f"## Good to know\n\n{bullets(notes)}", provenance_section(trained))
+    return readme.page(
+        title,
+        how,
+        f"## Good to know\n\n{readme.bullets(notes)}",
+        readme.provenance_section(trained),
+    )
 
 
 def _is_text(trained: Trained) -> bool:
@@ -168,7 +166,7 @@ def _lines_with_ids(trained: Trained, layout: Layout) -> list[str]:
         "from nmt.run.sides import load_side",
         "from transformers import AutoModelForSeq2SeqLM",
         "",
-        *LINES_OF_SIDES,
+        *readme.LINES_OF_SIDES,
         'model = AutoModelForSeq2SeqLM.from_pretrained(".")',
         "",
         f'ids = [*source.encode("I like tea."), {EOS}]  # {EOS} ends a sentence',
