@@ -15,7 +15,7 @@ from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.base import EngineRequest
 from nmt.engines.decoder import Decoder
 from nmt.engines.load import load_decoder
-from nmt.errors import UserError
+from nmt.errors import UserError, print_nothing
 from nmt.model.transformer import Transformer
 from nmt.scoring.alignment import Alignment, align
 from nmt.scoring.attention import cross_attention
@@ -48,7 +48,8 @@ def test_a_model_that_has_learned_to_count_links_each_digit_to_its_word(
     # From a random start, a model may learn to count and to look elsewhere, as most seeds show.
     course = ("train.updates=300", "train.validate_every=300", "train.save_every=300")
     run = train(tiny_config(corpus, tmp_path / "run", "model.init=lexical", *course))
-    decoder, _ = load_decoder(load_config(run.config), run, EngineRequest("torch"))
+    asked = EngineRequest("torch")
+    decoder, _ = load_decoder(load_config(run.config), run, asked, print_nothing, print_nothing)
     lines = [
         run.text("test", language).read_text("utf-8").splitlines() for language in ("en", "zh")
     ]
