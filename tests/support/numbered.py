@@ -1,7 +1,7 @@
 """Masked text as a test can spell it."""
 
 from nmt.spans.masking import mask
-from nmt.text.placeholders import JOINT, PLACEHOLDERS
+from nmt.text.vocab import JOINT, PLACEHOLDERS
 
 
 def assert_masked(line: str, spelt: str) -> None:
