@@ -5,11 +5,10 @@ Shapes: B sentences, S source positions, N rows, P placeholders, L target positi
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
-from weakref import ref
 
 import numpy as np
 import torch
@@ -18,8 +17,9 @@ from torch import Tensor
 from nmt.config.schema import SearchConfig
 from nmt.errors import Say, UserError, print_nothing
 from nmt.machine.device import Precision
-from nmt.machine.helpers import CAN_FORK, Helpers, is_helper
+from nmt.machine.helpers import CAN_FORK
 from nmt.machine.oom import Capacity, none_on_oom
+from nmt.machine.threads import thread_pool
 from nmt.model.batch import pad
 from nmt.model.loading import in_precision
 from nmt.model.stepper import ModelStepper
@@ -75,11 +75,10 @@ class Decoder:
         self._translation_memory: TranslationMemory | None = None
         self._memory_readers: list[MemoryReader] = []  # one for each model
         self._capacity = Capacity()
-        # How many batches are searched at a time: on a CPU by as many processes.
-        searches_alone = self.device.type != "cpu" or not CAN_FORK
-        self.threads = 1 if searches_alone else torch.get_num_threads()
-        self.helpers = 0 if self.threads == 1 else self.threads
-        self._helpers: Helpers[tuple[list[Source], SearchConfig], list[NBest]] | None = None
+        # How many batches are searched at a time; the cut into batches depends on it.
+        is_cpu = self.device.type == "cpu"
+        self.threads = torch.get_num_threads() if is_cpu else 1
+        self.helpers = self.threads if self.threads > 1 and CAN_FORK else 0
 
     @property
     def longest(self) -> int:
@@ -147,14 +146,15 @@ class Decoder:
 
     def _search_each(
         self, batches: list[list[Source]], search: SearchConfig
-    ) -> Iterable[list[NBest]]:
+    ) -> Iterator[list[NBest]]:
         """Search every batch. On a CPU, several batches at a time use the cores better than one does."""
-        tasks = [(batch, search) for batch in batches]
-        if len(tasks) == 1 or not self.helpers or is_helper():
-            return [self._search_within_memory(*task) for task in tasks]
-        if self._helpers is None:
-            self._helpers = Helpers(_Searcher(self), self.helpers)
-        return self._helpers.map(tasks)
+        search_batch = partial(self._search_within_memory, search=search)
+        workers = min(self.threads, torch.get_num_threads(), len(batches))
+        if workers <= 1:
+            yield from map(search_batch, batches)
+            return
+        with thread_pool(workers) as pool:
+            yield from pool.map(search_batch, batches)
 
     # --- out of memory ---
 
@@ -235,20 +235,6 @@ class Decoder:
 
     def _tensor(self, ids: list[int]) -> Tensor:
         return torch.tensor(ids, device=self.device)
-
-
-class _Searcher:
-    """What a helper does. It does not keep the decoder alive, which keeps the helpers."""
-
-    def __init__(self, decoder: Decoder) -> None:
-        self._decoder = ref(decoder)
-
-    def __call__(self, task: tuple[list[Source], SearchConfig]) -> list[NBest]:
-        decoder = self._decoder()
-        assert decoder is not None  # noqa: S101 - who asks has it
-        if is_helper():  # what does not fit in its memory is for the process that it helps
-            return decoder._search(*task)
-        return decoder._search_within_memory(*task)
 
 
 def _width(sources: list[Source], search: SearchConfig) -> int:

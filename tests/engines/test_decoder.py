@@ -1,6 +1,7 @@
-"""How sentences become batches: processes, memory, and samples, none of which changes what is found."""
+"""How sentences become batches: threads, memory, and samples, none of which changes what is found."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from threading import Thread
 
 import pytest
 import torch
@@ -34,39 +35,41 @@ def ids(found: list[NBest]) -> list[list[list[int]]]:
     return [[hypothesis.ids for hypothesis in n_best] for n_best in found]
 
 
-# --- processes ---
+# --- threads ---
 
 
 @pytest.fixture
-def cores() -> Iterator[int]:
-    """Three cores, whatever this machine has."""
+def threads() -> object:
+    """Three threads of torch's, whatever this machine has."""
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     yield 3
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-def test_helpers_find_what_one_process_finds(cores: int, method: str) -> None:
-    settings = options(method=method, beam_size=3, seed=1, batch_tokens=40)
-    together = decoder()
-    assert together.helpers == cores
-    alone = decoder()
-    alone.helpers = 0
-    for _ in range(2):
-        assert ids(together.decode(SOURCES, settings)) == ids(alone.decode(SOURCES, settings))
-    assert torch.get_num_threads() == cores
+def seen_by_a_fresh_thread() -> int:
+    seen: list[int] = []
+    thread = Thread(target=lambda: seen.append(torch.get_num_threads()))
+    thread.start()
+    thread.join()
+    return seen[0]
 
 
-def test_what_does_not_fit_a_helper_is_searched_here_in_parts(cores: int) -> None:
-    del cores
-    settings = options(method="greedy", batch_tokens=40)
-    plenty = decoder().decode(SOURCES, settings)
-    warnings: list[str] = []
-    short = decoder(warnings)
-    short_of_memory(short.model, 3, NO_MEMORY[0], "encode")
-    assert ids(short.decode(SOURCES, settings)) == ids(plenty)
-    assert len(warnings) == 1
+def test_a_fresh_thread_has_as_many_threads_of_torch_as_before_decoding(threads: int) -> None:
+    at_work: list[int] = []
+    watched = decoder()
+    encode = watched.model.encode
+
+    def encode_and_note(src: Tensor) -> object:
+        at_work.append(torch.get_num_threads())
+        return encode(src)
+
+    watched.model.encode = encode_and_note  # type: ignore[method-assign, assignment]
+    watched.decode(SOURCES * 40, options(method="greedy"))
+    assert len(at_work) >= threads
+    assert set(at_work) == {1}
+    assert seen_by_a_fresh_thread() == threads
+    assert torch.get_num_threads() == threads
 
 
 # --- memory ---

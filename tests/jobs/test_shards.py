@@ -5,8 +5,15 @@ from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+import torch
+
+from nmt.config.load import load_config
 from nmt.jobs.shards import ShardTranslator, lines_in, packed, shards_of
+from nmt.machine.helpers import in_order
+from nmt.run.folder import RunDir
 from nmt.run.version import version
+from nmt.translate.opening import load_translator
 from nmt.translate.windows import WINDOW, windows
 
 
@@ -46,3 +53,18 @@ def test_results_say_how_many_threads_and_which_source_made_them() -> None:
     assert made_with(2) == f"weights 2 threads text nmt {version()}"
     others = [made_with(1), made_with(2), made_with(2, "jsonl"), made_with(2, "jsonl", True)]
     assert len(set(others)) == 4
+
+
+@pytest.mark.parametrize("output_format", ["text", "jsonl"])
+def test_processes_write_what_one_process_writes(trained: RunDir, output_format: str) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        translator = load_translator(load_config(trained.config), trained, "cpu", "fp32")
+        work = ShardTranslator(translator, output_format, alignments=False)
+        assert work.helpers == 2
+        windows = [([f"one two three {n} four"[:n]] * 40, 1 + 40 * n) for n in range(8)]
+        alone = list(in_order(work.rendered, windows, helpers=0))
+        assert list(in_order(work.rendered, windows, work.helpers)) == alone
+    finally:
+        torch.set_num_threads(before)
