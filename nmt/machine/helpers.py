@@ -14,8 +14,6 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar, cast
 from weakref import finalize
 
-from nmt.machine.workers import deaf_children, end_with_parent
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -153,6 +151,10 @@ class _Numbered(Generic[Task]):
 
 def _forked(work: Callable[[Any], Any]) -> Connection:
     """Start a helper; gives the connection to it."""
+    from nmt.machine.workers import (
+        deaf_children,  # loads a good deal that one process does not need
+    )
+
     context = get_context("fork")
     ours, its = context.Pipe()
     process = context.Process(target=_serve, args=(work, its, ours), daemon=True)
@@ -167,6 +169,8 @@ def _forked(work: Callable[[Any], Any]) -> Connection:
 def _serve(work: Callable[[Any], Any], connection: Connection, of_parent: Connection) -> None:
     """Do the tasks that come, until the other end is closed."""
     import torch
+
+    from nmt.machine.workers import end_with_parent
 
     global _is_helper
     _is_helper = True
