@@ -40,6 +40,7 @@ class Loaded:
     """A model in a process of a node, and what loading it has told."""
 
     work: ShardTranslator
+    made_with: str  # which takes a reading of all weights to tell
     says: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -149,15 +150,15 @@ _MODELS: dict[str, Loaded] = {}  # of this process, by Ray's name of the job
 
 def _ready(model: Model) -> Ready:
     loaded = _loaded(model)
-    return Ready(this_node(), loaded.work.made_with(), loaded.says, loaded.warnings)
+    return Ready(this_node(), loaded.made_with, loaded.says, loaded.warnings)
 
 
 def _translated(model: Model, shard: Shard, made_with: str) -> Outcome:
     """The outcome of a shard. Only nodes that load the same as the first are given any work."""
-    work = _loaded(model).work
-    if work.made_with() != made_with:  # a node that has joined since
+    loaded = _loaded(model)
+    if loaded.made_with != made_with:  # a node that has joined since
         return Failed(f"node {this_node()} has another model or program", is_final=True)
-    return attempted(work, shard)[1]
+    return attempted(loaded.work, shard)[1]
 
 
 def _loaded(model: Model) -> Loaded:
@@ -174,5 +175,5 @@ def _loaded(model: Model) -> Loaded:
             model.settings, model.run, model.computing, warnings.append, says.append
         )
         work = ShardTranslator(translator, model.output_format, model.alignments)
-        _MODELS[job] = Loaded(work, tuple(says), tuple(warnings))
+        _MODELS[job] = Loaded(work, work.made_with(), tuple(says), tuple(warnings))
     return _MODELS[job]
