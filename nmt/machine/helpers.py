@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar, cast
@@ -99,23 +99,17 @@ def in_order(
 
     What `tasks` raises is raised after the results before it.
     """
-    source = iter(tasks)
-    first = list(islice(source, 1))
     if not helpers or is_helper():
-        yield from map(work, chain(first, source))
+        yield from map(work, tasks)
         return
-    second: list[Task] = []
-    error: Exception | None = None
-    try:
-        second = list(islice(source, 1))
-    except Exception as raised:
-        error = raised
-    if second:
-        yield from Helpers(work, helpers).map(chain(first, second, source))
+    rest = iter(tasks)
+    source = _Numbered(rest)
+    first = [source.task for _ in range(2) if source.take()]
+    if len(first) == 2:
+        yield from Helpers(work, helpers).map(chain(first, rest))
     else:
         yield from map(work, first)
-    if error is not None:
-        raise error
+        source.raise_error()
 
 
 class _Numbered(Generic[Task]):
@@ -151,9 +145,8 @@ class _Numbered(Generic[Task]):
 
 def _forked(work: Callable[[Any], Any]) -> Connection:
     """Start a helper; gives the connection to it."""
-    from nmt.machine.workers import (
-        deaf_children,  # loads a good deal that one process does not need
-    )
+    # Loads a good deal that one process does not need.
+    from nmt.machine.workers import deaf_children
 
     context = get_context("fork")
     ours, its = context.Pipe()
