@@ -25,7 +25,7 @@ LAYERS = (
     {"checks"},
     {"run"},
     {"corpus", "model"},
-    {"search", "evaluate", "exchange"},
+    {"search", "evaluation", "exchange"},
     {"neighbours"},
     {"engines"},
     {"scoring"},
@@ -80,8 +80,8 @@ def test_no_imports_go_in_a_circle() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError
 
 
-def test_evaluate_knows_no_model_and_search_sees_it_only_as_a_stepper() -> None:
-    for room, foreign in (("evaluate", ("model", "corpus")), ("search", ("model", "corpus"))):
+def test_evaluation_knows_no_model_and_search_sees_it_only_as_a_stepper() -> None:
+    for room, foreign in (("evaluation", ("model", "corpus")), ("search", ("model", "corpus"))):
         for file in (PACKAGE / room).glob("*.py"):
             assert not {name for name in imported(file) if name.split(".")[1] in foreign}
 
@@ -129,11 +129,11 @@ def test_only_the_command_line_prints(file: Path) -> None:
 WITHOUT_TORCH = [
     "nmt.cli",
     "nmt.corpus.stages",
-    "nmt.evaluate.metrics",
-    "nmt.evaluate.significance",
-    "nmt.evaluate.evaluation",
-    "nmt.evaluate.gate",
-    "nmt.evaluate.history",
+    "nmt.evaluation.metrics",
+    "nmt.evaluation.significance",
+    "nmt.evaluation.evaluate",
+    "nmt.evaluation.gate",
+    "nmt.evaluation.history",
     "nmt.report.run.facts",
     "nmt.report.figures",
 ]

@@ -8,7 +8,7 @@ from conftest import tiny_config, train
 from nmt.chinese.typography import repair
 from nmt.config.load import load_config
 from nmt.corpus.reading.lines import read_lines
-from nmt.evaluate.measurement import score
+from nmt.evaluation.measurement import score
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
 from nmt.translate.opening import load_translator

@@ -27,7 +27,7 @@ from nmt.checks.faults import ENGLISH_TO_CHINESE, faults
 from nmt.corpus.reading.lines import read_lines
 from nmt.corpus.reading.pairs import read_pairs
 from nmt.errors import UserError
-from nmt.evaluate.metrics import new_metric
+from nmt.evaluation.metrics import new_metric
 from nmt.files import write_text
 from nmt.spans.masking import find
 

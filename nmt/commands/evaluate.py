@@ -210,7 +210,7 @@ def _metrics(settings: "Config", gate: Gate, files: EvaluationFiles) -> list[str
 
     Raises ConfigError for a metric that lacks something.
     """
-    from nmt.evaluate.metrics import new_metric
+    from nmt.evaluation.metrics import new_metric
 
     with_bars = [name for name in gate.floors if name not in files.segment_scores]
     metrics = list(dict.fromkeys([*settings.evaluate.metrics, *with_bars]))

@@ -176,7 +176,7 @@ def _runs(models: list[Path], has_systems: bool) -> "list[tuple[Config, RunDir]]
 def _metrics(names: list[str]) -> list[str]:
     """The metrics that are asked for, each once. Raises ConfigError for one that there is not."""
     from nmt.config.schema import EvaluateConfig
-    from nmt.evaluate.metrics import new_metric
+    from nmt.evaluation.metrics import new_metric
 
     for name in names:
         new_metric(name)
@@ -186,7 +186,7 @@ def _metrics(names: list[str]) -> list[str]:
 def _given(files: EvaluationFiles, direction: "Direction") -> "Submission":
     """The texts to compare. Raises DataError where they are not line for line."""
     from nmt.commands.evaluation import submission
-    from nmt.evaluate.evaluation import check_systems
+    from nmt.evaluation.evaluate import check_systems
 
     given = submission.from_files(files, direction)
     doubts = check_systems(given.test_set)

@@ -78,7 +78,7 @@ PublicTest = Literal[
     "wmt24",
     "xquad_questions",
 ]
-# What `nmt evaluate` can measure: the names in METRICS of nmt/evaluate/metrics.py.
+# What `nmt evaluate` can measure: the names in METRICS of nmt/evaluation/metrics.py.
 MetricName = Literal[
     "bleu", "bleu_width", "bleu_flores101", "bleu_flores200", "chrf", "chrf++", "ter"
 ]

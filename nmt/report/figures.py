@@ -8,10 +8,10 @@ from typing import Any
 from nmt import __version__
 from nmt.config.schema import Config
 from nmt.errors import Say
-from nmt.evaluate.annotations import SegmentScores
-from nmt.evaluate.measurement import measure_segments, measurement_of
-from nmt.evaluate.metrics import check_counts
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.annotations import SegmentScores
+from nmt.evaluation.measurement import measure_segments, measurement_of
+from nmt.evaluation.metrics import check_counts
+from nmt.evaluation.test_set import TestSet
 from nmt.report.run.runs import Difference, RunPart, differences, read_runs
 from nmt.report.systems.attention import Looked
 from nmt.report.systems.lines import look

@@ -13,7 +13,7 @@ from nmt.corpus.encoding.store import ParallelCorpus
 from nmt.corpus.reading.lines import read_lines
 from nmt.engines.decoder import Decoder
 from nmt.errors import Say, print_nothing
-from nmt.evaluate.metrics import values
+from nmt.evaluation.metrics import values
 from nmt.files import write_text
 from nmt.machine.device import Precision, dtype_of
 from nmt.machine.oom import none_on_oom, within_memory

@@ -16,7 +16,7 @@ from nmt.corpus.reading.lines import read_lines
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
 from nmt.engines.decoder import Decoder
 from nmt.errors import ConfigError, UserError
-from nmt.evaluate.metrics import values
+from nmt.evaluation.metrics import values
 from nmt.files import append_text
 from nmt.machine.device import resolve_precision
 from nmt.model.transformer import Transformer

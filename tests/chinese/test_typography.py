@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nmt.chinese.typography import check, repair
 from nmt.corpus.reading.lines import read_lines
-from nmt.evaluate.metrics import values
+from nmt.evaluation.metrics import values
 
 REPAIRED = [
     # commas, stops, colons, question and exclamation marks

@@ -1,6 +1,6 @@
 """`nmt translate` and `nmt evaluate` where nobody is there: no environment, no stdin, nothing to write to, two at once.
 
-Exit codes and their messages: tests/test_cli.py. Records appended at once: tests/evaluate/test_history.py.
+Exit codes and their messages: tests/test_cli.py. Records appended at once: tests/evaluation/test_history.py.
 """
 
 import json
@@ -19,7 +19,7 @@ from loaded import CLOSED, Loaded
 
 from nmt.config.load import dump
 from nmt.errors import UserError
-from nmt.evaluate.history import append_history
+from nmt.evaluation.history import append_history
 from nmt.run.folder import RunDir
 
 # Other tests run at the same time: more threads would only wait for each other.
@@ -101,7 +101,7 @@ def test_a_job_that_overlaps_with_the_one_before_does_not_mix_with_it(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.zh", "reader", "scores.jsonl"]
 
 
-APPEND = "import sys; from pathlib import Path; from nmt.evaluate.history import append_history; "
+APPEND = "import sys; from pathlib import Path; from nmt.evaluation.history import append_history; "
 
 
 def test_a_disk_that_fills_up_midway_takes_no_half_record(tmp_path: Path) -> None:

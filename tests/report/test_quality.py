@@ -5,10 +5,10 @@ import pytest
 from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
 
 from nmt.checks.faults import ENGLISH_TO_CHINESE
-from nmt.evaluate.annotations import SegmentScores
-from nmt.evaluate.fault_rates import fault_rates
-from nmt.evaluate.measurement import Measurement, measure, measure_segments, score
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.annotations import SegmentScores
+from nmt.evaluation.fault_rates import fault_rates
+from nmt.evaluation.measurement import Measurement, measure, measure_segments, score
+from nmt.evaluation.test_set import TestSet
 from nmt.report.page.page import leaders
 from nmt.report.systems import lines
 from nmt.report.systems.buckets import by_frequency, by_length, by_ratio

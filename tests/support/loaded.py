@@ -26,7 +26,7 @@ _FORKS.set_forkserver_preload(
     [
         "nmt.cli",
         "nmt.corpus.stages",
-        "nmt.evaluate.evaluation",
+        "nmt.evaluation.evaluate",
         "nmt.report.run.facts_text",
         "nmt.train.loop",
         "nmt.translate.formats",

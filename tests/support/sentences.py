@@ -1,6 +1,6 @@
 """Ten Chinese sentences, and what a middling system might make of them."""
 
-from nmt.evaluate.metrics import METRICS
+from nmt.evaluation.metrics import METRICS
 
 # Those that need no file beside sacrebleu.
 OUR_METRICS = [name for name in METRICS if not name.startswith("bleu_flores")]

@@ -11,9 +11,9 @@ from nmt.commands.shell.streams import filled_lines, is_standard, refuse_unreada
 from nmt.errors import ConfigError, DataError, counted
 
 if TYPE_CHECKING:
-    from nmt.evaluate.annotations import LabelledLines, SegmentScores
-    from nmt.evaluate.evaluation import EvaluationOptions
-    from nmt.evaluate.results import PairedTest
+    from nmt.evaluation.annotations import LabelledLines, SegmentScores
+    from nmt.evaluation.evaluate import EvaluationOptions
+    from nmt.evaluation.results import PairedTest
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class EvaluationFiles:
 
     def refuse(self) -> None:
         """Raise, before the work begins, for files that do not go together or cannot be read."""
-        from nmt.evaluate.test_set import refuse_too_many
+        from nmt.evaluation.test_set import refuse_too_many
 
         if self.hypotheses and not self.references:
             raise ConfigError("--hyp needs --ref FILE, the reference translations")
@@ -86,7 +86,7 @@ class EvaluationFiles:
         self, systems: Sequence[str], lines: int, baseline: list[str] | None
     ) -> "EvaluationOptions":
         """Read the labels and scores. Raises DataError naming the file and line if they do not fit the text."""
-        from nmt.evaluate.evaluation import EvaluationOptions
+        from nmt.evaluation.evaluate import EvaluationOptions
 
         labels = self._labels(lines)
         segment_scores = [
@@ -95,7 +95,7 @@ class EvaluationFiles:
         return EvaluationOptions(self.test or "bootstrap", baseline, labels, segment_scores)
 
     def _labels(self, lines: int) -> "list[LabelledLines]":
-        from nmt.evaluate.annotations import lines_by_label
+        from nmt.evaluation.annotations import lines_by_label
 
         if self.labels is None:
             return []
@@ -104,7 +104,7 @@ class EvaluationFiles:
         return lines_by_label(self.labels, labels)
 
     def _segment_scores(self, name: str, systems: Sequence[str], lines: int) -> "SegmentScores":
-        from nmt.evaluate.annotations import read_segment_scores
+        from nmt.evaluation.annotations import read_segment_scores
 
         path = self.segment_scores[name]
         table = filled_lines(path, "give one score a line")
@@ -132,7 +132,7 @@ def _file_name(path: Path) -> str:
 
 def _named_segment_scores(texts: Iterable[str]) -> dict[str, Path]:
     """Read NAME=FILE; without a name, comet.tsv is called comet."""
-    from nmt.evaluate.metrics import METRICS
+    from nmt.evaluation.metrics import METRICS
 
     found = _named("--segment-scores", texts, _stem)
     for name in found:

@@ -13,8 +13,8 @@ from nmt.errors import ConfigError
 
 if TYPE_CHECKING:
     from nmt.commands.evaluation.submission import Submission
-    from nmt.evaluate.evaluation import MeasuredSystems
-    from nmt.evaluate.results import Evaluation
+    from nmt.evaluation.evaluate import MeasuredSystems
+    from nmt.evaluation.results import Evaluation
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Results:
         self, evaluation: "Evaluation", measured: "MeasuredSystems", history: Path | None
     ) -> None:
         """Write the table of sentences if it is wanted, print the evaluation, and append it to the history."""
-        from nmt.evaluate.history import append_history
-        from nmt.evaluate.records import record_of
-        from nmt.evaluate.tables import format_evaluation, format_warnings, sentence_table
+        from nmt.evaluation.history import append_history
+        from nmt.evaluation.records import record_of
+        from nmt.evaluation.tables import format_evaluation, format_warnings, sentence_table
         from nmt.files import writable, write_text
 
         if self.sentences is not None:
@@ -89,7 +89,7 @@ class Gate:
     @classmethod
     def of(cls, floors: Iterable[str], below_baseline: bool, files: EvaluationFiles) -> "Gate":
         """Read the bars. Raises ConfigError for one that cannot be read, or a baseline that is not there."""
-        from nmt.evaluate.gate import parse_floors
+        from nmt.evaluation.gate import parse_floors
 
         if below_baseline and files.baseline is None:
             raise ConfigError("--fail-below-baseline needs --baseline FILE")
@@ -98,8 +98,8 @@ class Gate:
 
     def check(self, evaluation: "Evaluation") -> None:
         """Raise GateError for what does not hold."""
-        from nmt.evaluate.gate import check_gate
-        from nmt.evaluate.metrics import LOWER_IS_BETTER
+        from nmt.evaluation.gate import check_gate
+        from nmt.evaluation.metrics import LOWER_IS_BETTER
 
         scores = {name: result.all_scores for name, result in evaluation.systems.items()}
         comparisons = []

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from nmt.checks.faults import Direction
     from nmt.config.schema import Config
     from nmt.engines.base import EngineRequest
-    from nmt.evaluate.evaluation import EvaluationOptions, MeasuredSystems
-    from nmt.evaluate.metrics import Lines
-    from nmt.evaluate.results import Evaluation
-    from nmt.evaluate.test_set import TestSet
+    from nmt.evaluation.evaluate import EvaluationOptions, MeasuredSystems
+    from nmt.evaluation.metrics import Lines
+    from nmt.evaluation.results import Evaluation
+    from nmt.evaluation.test_set import TestSet
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Submission:
 
     def evaluate(self, metrics: list[str]) -> "tuple[MeasuredSystems, Evaluation]":
         """Measure the systems, and compare them with each other, or the one with its baseline."""
-        from nmt.evaluate import evaluation
+        from nmt.evaluation.evaluate import evaluate, measure_systems
 
-        measured = evaluation.measure_systems(self.test_set, metrics, self.options)
-        return measured, evaluation.evaluate(measured, self.about, self.about_systems)
+        measured = measure_systems(self.test_set, metrics, self.options)
+        return measured, evaluate(measured, self.about, self.about_systems)
 
 
 def of(
@@ -72,7 +72,7 @@ def from_files(
     files: EvaluationFiles, direction: "Direction", baseline: list[str] | None = None
 ) -> Submission:
     """Translations from files. Raises DataError for unequal sources, labels or scores."""
-    from nmt.evaluate.test_set import TestSet
+    from nmt.evaluation.test_set import TestSet
 
     systems = {name: filled_lines(path) for name, path in files.hypotheses.items()}
     references = [filled_lines(path) for path in files.references]
@@ -133,7 +133,7 @@ def from_model(
     remembered = lines_remembered(settings, sources, texts[0])
     doubts = doubts_about(trained_on, remembered, len(sources))
 
-    from nmt.evaluate.test_set import TestSet
+    from nmt.evaluation.test_set import TestSet
     from nmt.translate.opening import open_translator
     from nmt.translate.windows import shown, windows
 
@@ -178,7 +178,7 @@ def _test_of(
 
 
 def _refuse_other_baseline(baseline: list[str] | None, sources: list[str]) -> None:
-    from nmt.evaluate.significance import check_baseline
+    from nmt.evaluation.significance import check_baseline
 
     if baseline is not None:
         check_baseline(baseline, sources)

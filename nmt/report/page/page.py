@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.evaluate.results import SIGNIFICANT
+from nmt.evaluation.results import SIGNIFICANT
 from nmt.report.figures import Figures
 from nmt.report.page.charts import Chart, quality_charts, training_charts
 from nmt.report.page.html_text import visible

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from nmt.checks.faults import KINDS
-from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL
+from nmt.evaluation.fault_rates import PUNCTUATION, TRADITIONAL
 from nmt.machine.workers import FREE_MEMORY, map_chunks
 from nmt.report.page.html_text import html_of
 from nmt.report.page.plots import MARKS

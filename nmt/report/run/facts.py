@@ -201,7 +201,7 @@ def _scores(
 
 def _signature(metric: str, meta: checkpoint.Meta) -> str:
     """Sacrebleu's signature of a score on dev, of the version that measured it; "" for what it does not know."""
-    from nmt.evaluate.metrics import METRICS, new_metric
+    from nmt.evaluation.metrics import METRICS, new_metric
 
     if metric not in METRICS:
         return ""

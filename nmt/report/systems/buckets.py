@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nmt.evaluate.measurement import Measurement
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.measurement import Measurement
+from nmt.evaluation.test_set import TestSet
 from nmt.report.systems.words import WordCounts
 
 _LENGTHS = (

@@ -10,10 +10,10 @@ from functools import partial
 import numpy as np
 
 from nmt.checks.faults import Direction
-from nmt.evaluate.fault_rates import LineFaults, faults_of_line
-from nmt.evaluate.measurement import count
-from nmt.evaluate.resampling import Statistics
-from nmt.evaluate.test_set import Line, TestSet
+from nmt.evaluation.fault_rates import LineFaults, faults_of_line
+from nmt.evaluation.measurement import count
+from nmt.evaluation.resampling import Statistics
+from nmt.evaluation.test_set import Line, TestSet
 from nmt.machine.workers import FREE_MEMORY, map_chunks
 from nmt.report.systems.words import WordCounts
 from nmt.text.side import Side

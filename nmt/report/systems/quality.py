@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nmt.evaluate.fault_rates import fault_rates
-from nmt.evaluate.measurement import Measurement
-from nmt.evaluate.resampling import Floats
-from nmt.evaluate.results import FaultRate, Score
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.fault_rates import fault_rates
+from nmt.evaluation.measurement import Measurement
+from nmt.evaluation.resampling import Floats
+from nmt.evaluation.results import FaultRate, Score
+from nmt.evaluation.test_set import TestSet
 from nmt.report.systems.buckets import Bucketed, by_frequency, by_length, by_ratio
 from nmt.report.systems.lines import Seen
 from nmt.report.systems.ngrams import Advantage, advantages

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nmt.evaluate.fault_rates import LineFaults
-from nmt.evaluate.measurement import Measurement
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.fault_rates import LineFaults
+from nmt.evaluation.measurement import Measurement
+from nmt.evaluation.test_set import TestSet
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nmt.evaluate.metrics import LOWER_IS_BETTER
+from nmt.evaluation.metrics import LOWER_IS_BETTER
 
 About = Mapping[str, Any]  # plain values that say what was evaluated
 PairedTest = Literal["bootstrap", "randomisation"]

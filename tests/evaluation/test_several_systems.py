@@ -7,14 +7,14 @@ from made_systems import REFERENCES, SYSTEMS
 
 from nmt.checks.faults import ENGLISH_TO_CHINESE
 from nmt.errors import ConfigError, DataError
-from nmt.evaluate.annotations import SegmentScores, lines_by_label
-from nmt.evaluate.evaluation import EvaluationOptions, evaluate, measure_systems
-from nmt.evaluate.measurement import measure
-from nmt.evaluate.records import by_metric, record_of
-from nmt.evaluate.results import Evaluation
-from nmt.evaluate.significance import pairs
-from nmt.evaluate.tables import format_evaluation, format_warnings, sentence_table
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.annotations import SegmentScores, lines_by_label
+from nmt.evaluation.evaluate import EvaluationOptions, evaluate, measure_systems
+from nmt.evaluation.measurement import measure
+from nmt.evaluation.records import by_metric, record_of
+from nmt.evaluation.results import Evaluation
+from nmt.evaluation.significance import pairs
+from nmt.evaluation.tables import format_evaluation, format_warnings, sentence_table
+from nmt.evaluation.test_set import TestSet
 
 METRICS = ["bleu", "chrf"]
 LABELS = ["news", "law"] * 30

@@ -1,8 +1,8 @@
 import pytest
 
 from nmt.errors import ConfigError, GateError
-from nmt.evaluate.gate import check_gate, parse_floors
-from nmt.evaluate.results import Comparison, Score
+from nmt.evaluation.gate import check_gate, parse_floors
+from nmt.evaluation.results import Comparison, Score
 
 
 def test_floors_are_read() -> None:

@@ -66,7 +66,7 @@ def test_scores_of_comet_become_a_table_and_are_compared() -> None:
 
 
 def test_the_document_names_every_metric() -> None:
-    from nmt.evaluate.metrics import METRICS
+    from nmt.evaluation.metrics import METRICS
 
     text = DOCUMENT.read_text(encoding="utf-8")
     assert [name for name in METRICS if f"`{name}`" not in text] == []

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from nmt.errors import DataError
-from nmt.evaluate.measurement import Measurement, measure
-from nmt.evaluate.metrics import Lines, References, check_counts, count_of_lines
-from nmt.evaluate.results import Comparison, PairedTest, SystemPair
+from nmt.evaluation.measurement import Measurement, measure
+from nmt.evaluation.metrics import Lines, References, check_counts, count_of_lines
+from nmt.evaluation.results import Comparison, PairedTest, SystemPair
 
 
 def compare(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from nmt.evaluate.history import append_history
+from nmt.evaluation.history import append_history
 
 
 def test_history_keeps_earlier_lines_and_stamps_each(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from sacrebleu import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric, Signature
 
 from nmt.errors import ConfigError, DataError, counted
-from nmt.evaluate.sentencepiece_bleu import new_sentencepiece_bleu
+from nmt.evaluation.sentencepiece_bleu import new_sentencepiece_bleu
 
 Lines = Sequence[str]
 References = Sequence[Lines]  # one text or several, each line for line with the hypotheses

@@ -4,9 +4,9 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from nmt.errors import ConfigError, GateError
-from nmt.evaluate.metrics import LOWER_IS_BETTER, new_metric
-from nmt.evaluate.results import Comparison, Score
-from nmt.evaluate.test_set import named
+from nmt.evaluation.metrics import LOWER_IS_BETTER, new_metric
+from nmt.evaluation.results import Comparison, Score
+from nmt.evaluation.test_set import named
 
 
 def parse_floors(texts: Iterable[str], segment_scores: Collection[str] = ()) -> dict[str, float]:

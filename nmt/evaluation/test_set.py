@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nmt.checks.faults import Direction
 from nmt.errors import ConfigError
-from nmt.evaluate.metrics import Lines, References
+from nmt.evaluation.metrics import Lines, References
 
 MOST_SYSTEMS = 10  # 45 pairs
 

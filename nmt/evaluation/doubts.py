@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nmt.errors import DataError, counted
-from nmt.evaluate.metrics import Lines, References, check_counts, count_of_lines
+from nmt.evaluation.metrics import Lines, References, check_counts, count_of_lines
 from nmt.text.scripts import HAN, HAS_HAN
 
 # The white space, most often none, between a Han character and another one or Chinese punctuation.

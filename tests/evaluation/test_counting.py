@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from sentences import HYPOTHESES, REFERENCES
 
-from nmt.evaluate.counting import bleu_statistics, chrf_statistics, zh_tokens
-from nmt.evaluate.metrics import new_metric, prepared
+from nmt.evaluation.counting import bleu_statistics, chrf_statistics, zh_tokens
+from nmt.evaluation.metrics import new_metric, prepared
 
 # Chinese, Latin, digits and the punctuation that the tokenizer's rules speak of, so that rules meet.
 TEXT = st.text("天地人 a1.,-%&(){}@~`!？，。\u3000\t😀é0", max_size=40) | st.text(max_size=20)

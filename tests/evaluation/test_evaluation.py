@@ -3,13 +3,13 @@ import json
 from sentences import HYPOTHESES, REFERENCES
 
 from nmt.checks.faults import ENGLISH_TO_CHINESE
-from nmt.evaluate.evaluation import EvaluationOptions, evaluate, measure_systems
-from nmt.evaluate.measurement import score
-from nmt.evaluate.records import by_metric, record_of
-from nmt.evaluate.results import Evaluation
-from nmt.evaluate.significance import compare
-from nmt.evaluate.tables import format_evaluation
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.evaluate import EvaluationOptions, evaluate, measure_systems
+from nmt.evaluation.measurement import score
+from nmt.evaluation.records import by_metric, record_of
+from nmt.evaluation.results import Evaluation
+from nmt.evaluation.significance import compare
+from nmt.evaluation.tables import format_evaluation
+from nmt.evaluation.test_set import TestSet
 
 ALONE = EvaluationOptions()
 COMPARED = EvaluationOptions(baseline=REFERENCES)

@@ -1,10 +1,10 @@
 import pytest
 
 from nmt.checks.faults import ANY_DIRECTION, CHECKS, ENGLISH_TO_CHINESE, Direction
-from nmt.evaluate.fault_rates import PUNCTUATION, TRADITIONAL, fault_rates
-from nmt.evaluate.metrics import Lines, References
-from nmt.evaluate.results import FaultRate
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.fault_rates import PUNCTUATION, TRADITIONAL, fault_rates
+from nmt.evaluation.metrics import Lines, References
+from nmt.evaluation.results import FaultRate
+from nmt.evaluation.test_set import TestSet
 
 REFERENCES = ["你好。", "他有2只猫。", "谢谢。", "我喝茶。"]
 SOURCES = ["Hello.", "He has 2 cats.", "Thank you.", "I drink tea."]

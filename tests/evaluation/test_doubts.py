@@ -3,7 +3,7 @@ import pytest
 from sentences import HYPOTHESES, REFERENCES
 
 from nmt.errors import DataError
-from nmt.evaluate.doubts import check_hypotheses, segmented_share
+from nmt.evaluation.doubts import check_hypotheses, segmented_share
 
 
 def test_a_wrong_count_of_lines_is_an_error() -> None:

@@ -16,12 +16,12 @@ from sacrebleu.significance import PairedTest
 from sentences import OUR_METRICS
 
 from nmt.errors import ConfigError, DataError
-from nmt.evaluate import resampling
-from nmt.evaluate.formulas import bleu_rows, chrf_rows, formula_of
-from nmt.evaluate.measurement import Measurement, measure, score
-from nmt.evaluate.metrics import METRICS, new_metric, prepared_references, values
-from nmt.evaluate.results import PairedTest as TestName
-from nmt.evaluate.significance import compare, pairs
+from nmt.evaluation import resampling
+from nmt.evaluation.formulas import bleu_rows, chrf_rows, formula_of
+from nmt.evaluation.measurement import Measurement, measure, score
+from nmt.evaluation.metrics import METRICS, new_metric, prepared_references, values
+from nmt.evaluation.results import PairedTest as TestName
+from nmt.evaluation.significance import compare, pairs
 
 OPTIONS = ["-tok", "zh", "--ter-asian-support", "--ter-normalized", "-w", "4"]
 OF_SACREBLEU = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}

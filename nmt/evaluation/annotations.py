@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from nmt.errors import DataError, counted
-from nmt.evaluate.metrics import Lines
+from nmt.evaluation.metrics import Lines
 
 MOST_LABELS = 100  # each is a test set of its own
 

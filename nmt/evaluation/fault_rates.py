@@ -10,8 +10,8 @@ from itertools import chain
 
 from nmt.checks.faults import Direction, checks_of, faults
 from nmt.chinese.typography import repair
-from nmt.evaluate.results import FaultRate
-from nmt.evaluate.test_set import TestSet
+from nmt.evaluation.results import FaultRate
+from nmt.evaluation.test_set import TestSet
 from nmt.text.scripts import is_traditional
 
 PUNCTUATION = "punctuation to fix"

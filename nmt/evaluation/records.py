@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from nmt.evaluate.results import Comparison, Evaluation, Score, SystemResult
+from nmt.evaluation.results import Comparison, Evaluation, Score, SystemResult
 
 Record = dict[str, Any]
 

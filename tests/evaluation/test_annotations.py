@@ -8,14 +8,14 @@ from statistics import NormalDist, fmean, stdev
 import pytest
 
 from nmt.errors import DataError
-from nmt.evaluate.annotations import (
+from nmt.evaluation.annotations import (
     LabelledLines,
     SegmentScores,
     lines_by_label,
     read_segment_scores,
 )
-from nmt.evaluate.measurement import measure_segments, worst_lines
-from nmt.evaluate.results import BadLine
+from nmt.evaluation.measurement import measure_segments, worst_lines
+from nmt.evaluation.results import BadLine
 
 chance = Random(1)
 OURS = [chance.gauss(0.80, 0.1) for _ in range(400)]

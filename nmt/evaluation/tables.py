@@ -3,9 +3,9 @@
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-from nmt.evaluate.evaluation import MeasuredSystems
-from nmt.evaluate.metrics import METRICS, Lines
-from nmt.evaluate.results import (
+from nmt.evaluation.evaluate import MeasuredSystems
+from nmt.evaluation.metrics import METRICS, Lines
+from nmt.evaluation.results import (
     SIGNIFICANT,
     Comparison,
     Evaluation,
@@ -17,7 +17,7 @@ from nmt.evaluate.results import (
     SegmentScore,
     SystemResult,
 )
-from nmt.evaluate.test_set import named
+from nmt.evaluation.test_set import named
 
 _EXCERPT = 40  # characters of a line that is shown
 _TESTS: dict[PairedTest, str] = {

@@ -16,8 +16,8 @@ import numpy as np
 from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
-from nmt.evaluate.metrics import Lines, prepared
-from nmt.evaluate.resampling import Ints, Statistics
+from nmt.evaluation.metrics import Lines, prepared
+from nmt.evaluation.resampling import Ints, Statistics
 
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nmt.errors import DataError
-from nmt.evaluate.annotations import LabelledLines, SegmentScores
-from nmt.evaluate.doubts import check_hypotheses
-from nmt.evaluate.fault_rates import fault_rates
-from nmt.evaluate.measurement import Measurement, measure, measure_segments, worst_lines
-from nmt.evaluate.metrics import Lines
-from nmt.evaluate.results import (
+from nmt.evaluation.annotations import LabelledLines, SegmentScores
+from nmt.evaluation.doubts import check_hypotheses
+from nmt.evaluation.fault_rates import fault_rates
+from nmt.evaluation.measurement import Measurement, measure, measure_segments, worst_lines
+from nmt.evaluation.metrics import Lines
+from nmt.evaluation.results import (
     About,
     Comparison,
     Evaluation,
@@ -23,8 +23,8 @@ from nmt.evaluate.results import (
     SegmentScore,
     SystemResult,
 )
-from nmt.evaluate.significance import check_baseline, comparison, pairs
-from nmt.evaluate.test_set import TestSet, named, refuse_too_many
+from nmt.evaluation.significance import check_baseline, comparison, pairs
+from nmt.evaluation.test_set import TestSet, named, refuse_too_many
 
 
 @dataclass(frozen=True)

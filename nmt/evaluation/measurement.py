@@ -18,10 +18,10 @@ import numpy as np
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import _compute_p_value, estimate_ci
 
-from nmt.evaluate.annotations import SegmentScores
-from nmt.evaluate.counting import bleu_statistics, chrf_statistics
-from nmt.evaluate.formulas import formula_of
-from nmt.evaluate.metrics import (
+from nmt.evaluation.annotations import SegmentScores
+from nmt.evaluation.counting import bleu_statistics, chrf_statistics
+from nmt.evaluation.formulas import formula_of
+from nmt.evaluation.metrics import (
     LOWER_IS_BETTER,
     Lines,
     References,
@@ -30,7 +30,7 @@ from nmt.evaluate.metrics import (
     prepared,
     prepared_references,
 )
-from nmt.evaluate.resampling import (
+from nmt.evaluation.resampling import (
     RESAMPLES,
     TRIALS,
     Floats,
@@ -39,7 +39,7 @@ from nmt.evaluate.resampling import (
     kept_sums,
     seed,
 )
-from nmt.evaluate.results import BadLine, PairedTest, Score
+from nmt.evaluation.results import BadLine, PairedTest, Score
 
 _WORST = 5  # lines that reports name
 _PLACES = 7  # of sums that are not whole; what summing in another order changes lies far below

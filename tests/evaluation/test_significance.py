@@ -5,9 +5,9 @@ from made_systems import BAD, EQUAL, GOOD, REFERENCES, spoilt
 from sentences import OUR_METRICS
 
 from nmt.errors import DataError
-from nmt.evaluate.measurement import score
-from nmt.evaluate.metrics import fold_width
-from nmt.evaluate.significance import compare
+from nmt.evaluation.measurement import score
+from nmt.evaluation.metrics import fold_width
+from nmt.evaluation.significance import compare
 
 
 def test_bleu_width_compares_folded_texts() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sentences import HYPOTHESES, OUR_METRICS, REFERENCES
 
 from nmt.errors import ConfigError, DataError
-from nmt.evaluate.measurement import score
-from nmt.evaluate.metrics import fold_width
-from nmt.evaluate.results import Score
+from nmt.evaluation.measurement import score
+from nmt.evaluation.metrics import fold_width
+from nmt.evaluation.results import Score
 
 CLI_OPTIONS = {
     "bleu": ["-m", "bleu", "-tok", "zh"],

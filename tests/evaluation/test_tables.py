@@ -1,5 +1,5 @@
-from nmt.evaluate.results import BadLine, Comparison, FaultRate, Score, SegmentScore
-from nmt.evaluate.tables import (
+from nmt.evaluation.results import BadLine, Comparison, FaultRate, Score, SegmentScore
+from nmt.evaluation.tables import (
     format_comparisons,
     format_fault_rates,
     format_scores,

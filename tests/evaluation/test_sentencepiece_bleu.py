@@ -9,8 +9,8 @@ from sacrebleu import BLEU
 from sacrebleu.tokenizers import tokenizer_spm
 
 from nmt.errors import ConfigError
-from nmt.evaluate import sentencepiece_bleu
-from nmt.evaluate.measurement import score
+from nmt.evaluation import sentencepiece_bleu
+from nmt.evaluation.measurement import score
 
 
 @pytest.fixture
