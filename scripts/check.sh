@@ -14,5 +14,5 @@ if [[ -d .venv/bin ]]; then
 fi
 ruff format --check .
 ruff check .
-mypy --strict nmt scripts configs/pretrained
+mypy --strict nmt scripts configs/pretrained tests/typed_use.py
 pytest -m "$tests" --numprocesses auto --maxprocesses 4 --dist worksteal

@@ -9,25 +9,29 @@ from nmt.config.allowed import kind_at, setting_names
 from nmt.config.mistakes import explain, fix, unknown_key
 from nmt.config.schema import Config
 from nmt.config.yaml_files import PlacedSettings, apply_overrides, read_yaml
-from nmt.config.yaml_values import COMMAND_LINE
+from nmt.config.yaml_values import COMMAND_LINE, Place
 from nmt.errors import ConfigError
 
 
-def load_config(path: Path | None, overrides: list[str] | None = None) -> Config:
+def load_config(
+    path: Path | None, overrides: list[str] | None = None, place: Place = COMMAND_LINE
+) -> Config:
     """Read a YAML file (defaults where `path` is None) and apply `section.key=value` overrides.
 
-    Raises ConfigError with every mistake found, one a line, each with its place.
+    Raises ConfigError with every mistake found, one a line, each with its place: that of the overrides is `place`.
     """
-    return validated(read_settings(path, overrides))
+    return validated(read_settings(path, overrides, place))
 
 
-def read_settings(path: Path | None, overrides: list[str] | None) -> PlacedSettings:
-    """The settings of a file and of the command line, as they were written. Raises ConfigError."""
+def read_settings(
+    path: Path | None, overrides: list[str] | None, place: Place = COMMAND_LINE
+) -> PlacedSettings:
+    """The settings of a file and of the overrides, as they were written. Raises ConfigError."""
     if path is None:
-        settings = PlacedSettings(values={}, places={}, origin=COMMAND_LINE)
+        settings = PlacedSettings(values={}, places={}, origin=place)
     else:
         settings = read_yaml(path)
-    apply_overrides(settings, overrides or [])
+    apply_overrides(settings, overrides or [], place)
     return settings
 
 

@@ -19,7 +19,7 @@ from nmt.config.allowed import (
     takes_any_text,
 )
 from nmt.config.yaml_files import PlacedSettings
-from nmt.config.yaml_values import COMMAND_LINE, Keys, Place
+from nmt.config.yaml_values import Keys, Place
 
 _SETTING_NAME = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")  # train.updates
 _SHOWN = 80  # characters of a value
@@ -108,10 +108,11 @@ def _name(keys: Sequence[str | int]) -> str:
 
 
 def _place_of_named(message: str, settings: PlacedSettings) -> Place | None:
-    """Where a setting that a message names was written, the command line first; None if nowhere."""
+    """Where a setting that a message names was written, an override first; None if nowhere."""
     places = []
     for name in _SETTING_NAME.findall(message):
         keys = tuple(name.split("."))
         if keys in settings.places:
             places.append(settings.places[keys])
-    return COMMAND_LINE if COMMAND_LINE in places else next(iter(places), None)
+    overrides = [place for place in places if not place.is_in_file]
+    return next(iter([*overrides, *places]), None)

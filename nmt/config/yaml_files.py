@@ -98,11 +98,13 @@ def _syntax_error(path: Path, error: yaml.YAMLError | ValueError) -> str:
     return "; ".join([f"{place}: not valid YAML ({problem})", *fixes[:1]])
 
 
-# --- the command line ---
+# --- overrides ---
 
 
-def apply_overrides(settings: PlacedSettings, overrides: list[str]) -> None:
-    """Put `section.key=value` settings from the command line over those of the file, in place.
+def apply_overrides(
+    settings: PlacedSettings, overrides: list[str], place: Place = COMMAND_LINE
+) -> None:
+    """Put `section.key=value` settings over those of the file, in place; `place` is where they were written.
 
     Raises ConfigError for an override of another form.
     """
@@ -113,17 +115,17 @@ def apply_overrides(settings: PlacedSettings, overrides: list[str]) -> None:
             is_file = override.endswith((".yaml", ".yml"))
             hint = f"; did you mean --config {override}?" if is_file else ""
             message = f"'{override}' is not of the form section.key=value{hint}"
-            raise ConfigError(f"{COMMAND_LINE}: {message}")
+            raise ConfigError(f"{place}: {message}")
         try:
-            value, places = parse(text, lambda _line: COMMAND_LINE, keys)
+            value, places = parse(text, lambda _line: place, keys)
         except (yaml.YAMLError, ValueError, RecursionError):
             message = f"{name}: '{text}' is not a YAML value; quote it"
-            raise ConfigError(f"{COMMAND_LINE}: {message}") from None
-        _put(settings, keys, value)
+            raise ConfigError(f"{place}: {message}") from None
+        _put(settings, keys, value, place)
         settings.places.update(places)
 
 
-def _put(settings: PlacedSettings, keys: tuple[str, ...], value: Any) -> None:
+def _put(settings: PlacedSettings, keys: tuple[str, ...], value: Any, place: Place) -> None:
     section = settings.values
     for depth, key in enumerate(keys[:-1], start=1):
         if section.get(key) is None:  # not there, or nothing but comments
@@ -131,10 +133,10 @@ def _put(settings: PlacedSettings, keys: tuple[str, ...], value: Any) -> None:
         section = section[key]
         if not isinstance(section, dict):
             message = f"{'.'.join(keys)}: '{key}' is a setting, not a section"
-            raise ConfigError(f"{COMMAND_LINE}: {message}")
-        settings.places.setdefault(keys[:depth], COMMAND_LINE)
+            raise ConfigError(f"{place}: {message}")
+        settings.places.setdefault(keys[:depth], place)
     if value is None and isinstance(section.get(keys[-1]), dict):
         message = f"{'.'.join(keys)}: is a section; name one of its settings"
-        raise ConfigError(f"{COMMAND_LINE}: {message}")
+        raise ConfigError(f"{place}: {message}")
     section[keys[-1]] = value
-    settings.places[keys] = COMMAND_LINE
+    settings.places[keys] = place

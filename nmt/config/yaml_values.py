@@ -19,10 +19,15 @@ _MOST_PLACES = 20_000
 
 
 class Place(NamedTuple):
-    """Where something was written. Places sort as a reader meets them, the command line last."""
+    """Where something was written. Places sort as a reader meets them, those outside files last."""
 
     line: float
     text: str
+
+    @property
+    def is_in_file(self) -> bool:
+        """Whether it is a line of a file."""
+        return self.line != inf
 
     def __str__(self) -> str:
         return self.text

@@ -4,7 +4,7 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from nmt.config.schema import Config
 from nmt.engines.base import EngineName, EngineRequest
@@ -26,8 +26,11 @@ _NUMBERS: dict[str, Literal["int8", "float32"]] = {
 def chosen_engine(config: Config, asked: EngineRequest) -> EngineName:
     """The engine that translates: the one that is asked for, or the faster one that can do what is asked.
 
-    Raises ConfigError if CTranslate2, or its int8, is asked for what it cannot do.
+    Raises ConfigError for an engine that is not known, and if CTranslate2, or its int8, is asked for what it cannot do.
     """
+    if asked.engine not in get_args(EngineName):
+        names = ", ".join(get_args(EngineName))
+        raise ConfigError(f"engine={asked.engine}: no such engine; choose from {names}")
     _refuse_ctranslate2(config, asked)
     return _best_engine(config, asked) if asked.engine == "auto" else asked.engine
 

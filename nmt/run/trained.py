@@ -1,9 +1,16 @@
-"""A trained run: its folder, and the configuration that holds for it."""
+"""A trained run: which one is meant, and the configuration that holds for it."""
 
+import os
+from pathlib import Path
 from typing import NamedTuple
 
+from nmt.config.load import load_config
 from nmt.config.schema import Config
-from nmt.run.folder import RunDir
+from nmt.config.yaml_values import COMMAND_LINE, Place
+from nmt.errors import ConfigError, ModelError
+from nmt.files import readable_or, refuse_special_files
+from nmt.run.folder import EXPORT, LATEST, RunDir
+from nmt.run.ownership import read_latest
 
 
 class TrainedRun(NamedTuple):
@@ -11,3 +18,71 @@ class TrainedRun(NamedTuple):
 
     config: Config
     run: RunDir
+
+
+def find_run_folder(model: Path | None) -> RunDir:
+    """The run that is meant: `model`, else $NMT_MODEL, else the last one trained here, else the one in the package.
+
+    Raises ModelError if `runs/latest` cannot be read.
+    """
+    if model is not None:
+        return RunDir.at(model)
+    named = os.environ.get("NMT_MODEL")
+    if named:
+        return RunDir.at(Path(named), "named by $NMT_MODEL")
+    try:
+        return RunDir.at(read_latest(), f"named by {LATEST}")
+    except (FileNotFoundError, NotADirectoryError):
+        return RunDir.pretrained("comes with nmt; no other is named")
+    except OSError as error:
+        fix = "make it readable, or name a run with --model"
+        raise ModelError(f"{LATEST}: {error.strerror}; {fix}") from None
+
+
+def load_trained_run(
+    run: RunDir, overrides: list[str], fix: str, place: Place = COMMAND_LINE
+) -> TrainedRun:
+    """A run with its configuration and some overrides of it, which were written at `place`.
+
+    `fix` says what to do if there is no such run. Raises ModelError if it is missing or not a run, ConfigError for a
+    mistake in its configuration or in the overrides.
+    """
+    with readable_or(ModelError):
+        _refuse_absent(run, fix)
+        refuse_special_files(run.places())
+    settings = load_config(run.config, overrides, place)
+    # Every run has this section: the defaults are not its model.
+    if "model" not in settings.model_fields_set:
+        raise ConfigError(f"{run.config}: cut off: has no section 'model'; restore it from a copy")
+    return TrainedRun(settings, run)
+
+
+def _refuse_absent(run: RunDir, fix: str) -> None:
+    """Raise ModelError if there is no run, or not the checkpoint that is asked for."""
+    where = f"{run.path}{run.note}"
+    if not run.path.exists():
+        raise ModelError(f"{where}: does not exist; {fix}")
+    if not run.config.is_file():
+        if (run.path / EXPORT).is_file():
+            message = "is for other programs, not a run folder"
+            raise ModelError(f"{where}: {message}; name the run that it was exported from")
+        raise ModelError(f"{where}: not a run folder (no config.yaml); {fix}")
+    if run.checkpoint is not None and not run.checkpoint.is_dir():
+        present = ", ".join(path.name for path in run.steps_and_averages()) or "none"
+        raise ModelError(
+            f"{run.checkpoint}{run.note}: no such checkpoint; {run.checkpoints} has {present}"
+        )
+
+
+def refuse_elsewhere(run: RunDir, setting: str, path: str | None, fix: str) -> None:
+    """Raise ConfigError where a run, which may be untrusted, names a file outside its folder."""
+    if path and not _is_inside(Path(path), run.path):
+        raise ConfigError(f"{run.config}: {setting}={path} is outside the run's folder; {fix}")
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether a file is, or would be, in a folder, wherever links lead."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # links that lead in a circle
+        return False

@@ -39,7 +39,7 @@ def _record(number: int, translation: Translation) -> dict[str, Any]:
         "line": number,
         "source": translation.source,
         "translation": translation.text,
-        "n_best": [vars(candidate) for candidate in translation.n_best],
+        "n_best": [vars(candidate) for candidate in translation.candidates],
         "faults": [vars(fault) for fault in translation.faults] if was_checked else None,
     }
 
@@ -50,10 +50,10 @@ def _line_of(record: dict[str, Any]) -> str:
 
 def as_scores(number: int, translation: Translation) -> str:
     """`line<TAB>score<TAB>log_prob<TAB>translation`, one for each of the n best."""
-    if not translation.n_best:
+    if not translation.candidates:
         return f"{number}\t\t\t\n"
     rows = []
-    for candidate in translation.n_best:
+    for candidate in translation.candidates:
         text = candidate.text.replace("\t", " ")  # of a protected span; the table needs its own
         rows.append(f"{number}\t{candidate.score:.4f}\t{candidate.log_prob:.4f}\t{text}\n")
     return "".join(rows)

@@ -26,11 +26,16 @@ class Translation:
     """
 
     source: str
-    n_best: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]
     faults: tuple[Fault, ...] = ()
     verified: bool = False
 
     @property
     def text(self) -> str:
         """The best translation; a blank line's is blank."""
-        return self.n_best[0].text if self.n_best else ""
+        return self.candidates[0].text if self.candidates else ""
+
+    @property
+    def score(self) -> float | None:
+        """The score of the best translation; None for a blank line."""
+        return self.candidates[0].score if self.candidates else None

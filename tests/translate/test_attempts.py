@@ -241,7 +241,7 @@ def test_a_line_that_was_tried_again_has_as_many_translations_as_were_asked_for(
             model, CHINESE, CHINESE, verify="retry", beam_size=4, n_best=n_best, max_length=1
         )
         (found,) = retrying.translate(["天"])
-        assert "".join(candidate.text for candidate in found.n_best) == expected
+        assert "".join(candidate.text for candidate in found.candidates) == expected
         assert found.faults == ()
 
 

@@ -83,7 +83,7 @@ def summary(translations: list[Translation]) -> list[tuple[str, object]]:
     return [
         (candidate.text, pytest.approx(candidate.score, rel=1e-4))
         for translation in translations
-        for candidate in translation.n_best
+        for candidate in translation.candidates
     ]
 
 
@@ -127,15 +127,15 @@ def test_the_n_best_of_a_split_line_join_the_parts_rank_by_rank() -> None:
     assert len(parts) > 1
     of_parts = wide.translate(parts)
     (whole,) = wide.translate([line])
-    for rank, candidate in enumerate(whole.n_best):
-        ranked = [part.n_best[rank] for part in of_parts]
+    for rank, candidate in enumerate(whole.candidates):
+        ranked = [part.candidates[rank] for part in of_parts]
         assert candidate.text == "".join(part.text for part in ranked)
         assert candidate.log_prob == pytest.approx(sum(part.log_prob for part in ranked), rel=1e-4)
         assert candidate.score == pytest.approx(sum(part.score for part in ranked), rel=1e-4)
-    scores = [candidate.score for candidate in whole.n_best]
+    scores = [candidate.score for candidate in whole.candidates]
     assert len(scores) == 3
     assert scores == sorted(scores, reverse=True)
-    assert whole.text == whole.n_best[0].text
+    assert whole.text == whole.candidates[0].text
 
 
 def test_a_part_with_few_translations_lends_its_last_to_the_later_ranks() -> None:
@@ -146,7 +146,7 @@ def test_a_part_with_few_translations_lends_its_last_to_the_later_ranks() -> Non
     model.logits.data[4, 5:] = -torch.inf  # and for 天 nothing but 天 or the end
     wide = translator(model, CHINESE, CHINESE, n_best=4, beam_size=4)
     few, many, joined = (
-        [c.text for c in found.n_best] for found in wide.translate(["天天", "地地", "天天地地"])
+        [c.text for c in found.candidates] for found in wide.translate(["天天", "地地", "天天地地"])
     )
     assert sorted(few) == ["", "天", "天天"]
     assert len(many) == 4

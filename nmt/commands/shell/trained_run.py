@@ -3,18 +3,16 @@
 Corpora are not known here, so that translating starts without them.
 """
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.commands.shell.streams import warn
-from nmt.errors import ConfigError, ModelError, UserError
-from nmt.files import readable_or, refuse_special_files
-from nmt.run.folder import EXPORT, LATEST, RunDir
-from nmt.run.ownership import read_latest, write_latest
+from nmt.errors import ConfigError, UserError
+from nmt.run.folder import LATEST, RunDir
+from nmt.run.ownership import write_latest
 
 if TYPE_CHECKING:
-    from nmt.config.schema import Config, SearchConfig
+    from nmt.config.schema import SearchConfig
     from nmt.engines.base import EngineName, EngineRequest
     from nmt.run.trained import TrainedRun
 
@@ -51,14 +49,17 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> "
     ModelError if there is no such run or checkpoint, ConfigError for an override of anything else.
     """
     from nmt.config.load import load_config
-    from nmt.run.trained import TrainedRun
+    from nmt.run.trained import TrainedRun, find_run_folder, load_trained_run
 
     _refuse_idle_run_dir(overrides, config)
     asked = None if config is None else load_config(config, overrides)
-    run = _locate(model, asked)
+    if model is None and asked is not None:
+        run = RunDir(Path(asked.run_dir))
+    else:
+        run = find_run_folder(model)
     train = "nmt train" if config is None else f"nmt train --config {config}"
     own = [override for override in overrides if not override.startswith("run_dir=")]
-    settings = _settings_of(run, own, f"run {train}, or name a run with --model")
+    settings, _ = load_trained_run(run, own, f"run {train}, or name a run with --model")
     if asked is not None:
         update = {"search": asked.search, "evaluate": asked.evaluate}
         settings = settings.model_copy(update=update)
@@ -71,44 +72,12 @@ def engine_request(
 ) -> "EngineRequest":
     """What computes, with the trained runs that --ensemble names; raises as `find_run`."""
     from nmt.engines.base import EngineRequest
-    from nmt.run.trained import TrainedRun
+    from nmt.run.trained import load_trained_run
 
-    runs = [RunDir.at(model) for model in ensemble or []]
     others = []
-    for run in runs:
-        others.append(TrainedRun(_settings_of(run, [], "name another with --ensemble"), run))
+    for other in ensemble or []:
+        others.append(load_trained_run(RunDir.at(other), [], "name another with --ensemble"))
     return EngineRequest(engine, device, precision, tuple(others))
-
-
-def _settings_of(run: RunDir, overrides: list[str], fix: str) -> "Config":
-    """A run's configuration. `fix` says what to do if there is no such run."""
-    from nmt.config.load import load_config
-
-    with readable_or(ModelError):
-        _refuse_absent(run, fix)
-        refuse_special_files(run.places())
-    settings = load_config(run.config, overrides)
-    # Every run's has this section: the defaults are not its model.
-    if "model" not in settings.model_fields_set:
-        raise ConfigError(f"{run.config}: cut off: has no section 'model'; restore it from a copy")
-    return settings
-
-
-def _refuse_absent(run: RunDir, fix: str) -> None:
-    """Raise ModelError if there is no run, or not the checkpoint that is asked for."""
-    where = f"{run.path}{run.note}"
-    if not run.path.exists():
-        raise ModelError(f"{where}: does not exist; {fix}")
-    if not run.config.is_file():
-        if (run.path / EXPORT).is_file():
-            message = "is for other programs, not a run folder"
-            raise ModelError(f"{where}: {message}; name the run that it was exported from")
-        raise ModelError(f"{where}: not a run folder (no config.yaml); {fix}")
-    if run.checkpoint is not None and not run.checkpoint.is_dir():
-        present = ", ".join(path.name for path in run.steps_and_averages()) or "none"
-        raise ModelError(
-            f"{run.checkpoint}{run.note}: no such checkpoint; {run.checkpoints} has {present}"
-        )
 
 
 def _refuse_idle_run_dir(overrides: list[str], config: Path | None) -> None:
@@ -131,27 +100,12 @@ def _refuse_idle_overrides(overrides: list[str], search: "SearchConfig") -> None
             raise ConfigError(f"command line: {message}; add search.method={method}")
 
 
-def _locate(model: Path | None, asked: "Config | None") -> RunDir:
-    if model is not None:
-        return RunDir.at(model)
-    if asked is not None:
-        return RunDir(Path(asked.run_dir))
-    named = os.environ.get("NMT_MODEL")
-    if named:
-        return RunDir.at(Path(named), "named by $NMT_MODEL")
-    try:
-        return RunDir.at(read_latest(), f"named by {LATEST}")
-    except (FileNotFoundError, NotADirectoryError):
-        return RunDir.pretrained("comes with nmt; no other is named")
-    except OSError as error:
-        fix = "make it readable, or name a run with --model"
-        raise ModelError(f"{LATEST}: {error.strerror}; {fix}") from None
-
-
 def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:
     """Raise ConfigError where a run, which may be untrusted, names a file outside its folder to write to."""
+    from nmt.run.trained import refuse_elsewhere
+
     fix = "if you want that file, give --config FILE or --history FILE"
-    _refuse_elsewhere(run, "evaluate.history", history, fix)
+    refuse_elsewhere(run, "evaluate.history", history, fix)
 
 
 def refuse_memory_elsewhere(
@@ -161,19 +115,8 @@ def refuse_memory_elsewhere(
 
     What the user names, in a `config` or in the overrides, may be anywhere.
     """
+    from nmt.run.trained import refuse_elsewhere
+
     if config is None and not any(each.startswith("search.memory=") for each in overrides):
         fix = "if you want those pairs, give --config FILE or --memory FILE"
-        _refuse_elsewhere(run, "search.memory", memory, fix)
-
-
-def _refuse_elsewhere(run: RunDir, setting: str, path: str | None, fix: str) -> None:
-    if path and not _is_inside(Path(path), run.path):
-        raise ConfigError(f"{run.config}: {setting}={path} is outside the run's folder; {fix}")
-
-
-def _is_inside(path: Path, folder: Path) -> bool:
-    """Whether a file is, or would be, in a folder, wherever links lead."""
-    try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # links that lead in a circle
-        return False
+        refuse_elsewhere(run, "search.memory", memory, fix)

@@ -95,7 +95,7 @@ def test_a_translation_needs_nothing_but_the_run(made: Path, tmp_path: Path) -> 
     run, _ = imported(made, tmp_path / "run")
     moved = run.path.rename(tmp_path / "moved")
     translator = load_translator(*find_run(moved, None, []), "cpu", "fp32")
-    assert translator.translate(["I like tea."])[0].n_best
+    assert translator.translate(["I like tea."])[0].candidates
 
 
 def test_the_checkpoint_says_where_it_came_from(source: Path, tmp_path: Path) -> None:

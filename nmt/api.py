@@ -1,0 +1,143 @@
+"""What `import nmt` offers: translating and scoring from Python.
+
+The names in `nmt.__all__` keep their meaning within a major version; all others may change.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
+from os import PathLike
+from pathlib import Path
+from threading import Lock
+from typing import cast, overload
+
+from nmt.config.yaml_values import Place
+from nmt.engines.base import EngineName, EngineRequest
+from nmt.errors import DataError
+from nmt.evaluation.measurement import score
+from nmt.evaluation.metrics import References
+from nmt.evaluation.results import Score
+from nmt.run.folder import RunDir
+from nmt.run.trained import find_run_folder, load_trained_run, refuse_elsewhere
+from nmt.translate.opening import open_translator
+from nmt.translate.translation import Translation
+from nmt.translate.translator import Translator as LineTranslator
+from nmt.translate.windows import live_windows
+
+Name = str | PathLike[str]  # of a file or a folder
+
+_log = logging.getLogger("nmt")
+_SEARCH = Place(inf, "nmt.load(search=…)")
+
+
+class Translator:
+    """A trained model, ready to translate. `nmt.load` makes one.
+
+    Threads may share it: they take turns. Each turn uses all cores, or the GPU.
+    """
+
+    def __init__(self, translator: LineTranslator) -> None:
+        self._translator = translator
+        self._turn = Lock()
+
+    @property
+    def checkpoints(self) -> tuple[Path, ...]:
+        """The folders of the weights in use: one, or those of an ensemble."""
+        return self._translator.checkpoints
+
+    @property
+    def engine(self) -> str:
+        """What computes, and in which precision: "torch bf16", "ctranslate2 int8"."""
+        return self._translator.engine.name
+
+    @overload
+    def translate(self, text: str) -> Translation: ...
+    @overload
+    def translate(self, text: list[str] | tuple[str, ...]) -> list[Translation]: ...
+    def translate(self, text: str | list[str] | tuple[str, ...]) -> Translation | list[Translation]:
+        """Translate one line, or a list of lines into a list.
+
+        A line is a sentence or a paragraph; a blank one stays blank. Raises DataError for a line with a line break in
+        it.
+        """
+        if isinstance(text, str):
+            return self._translated([_line(text)])[0]
+        return self._translated([_line(line) for line in text])
+
+    def stream(self, lines: Iterable[str]) -> Iterator[Translation]:
+        """Translate lines as they come, in order, in constant memory; a line may end in a line break.
+
+        Lines are read ahead in a thread of their own, and those that wait are translated together. Raises DataError
+        for a line with a line break inside, and whatever `lines` raises, after the lines before it.
+        """
+        for window in live_windows(map(_line, lines)):
+            yield from self._translated(window)
+
+    def _translated(self, lines: Sequence[str]) -> list[Translation]:
+        with self._turn:
+            return self._translator.translate(lines)
+
+
+def load(
+    model: Name | None = None,
+    *,
+    engine: EngineName = "auto",
+    device: str = "auto",
+    precision: str = "auto",
+    ensemble: Sequence[Name] = (),
+    memory: Name | None = None,
+    search: Mapping[str, object] | None = None,
+) -> Translator:
+    """Load a trained model.
+
+    `model` is a run folder, one of its checkpoints, or "pretrained", the model that comes with nmt. Without it, it is
+    the one that `nmt translate` takes: $NMT_MODEL, else the last one trained in this folder, else "pretrained".
+    `ensemble` names other runs whose models decide together with it, `memory` pairs that have a say in each word: a
+    .tsv or .jsonl file, or a run. `engine`, `device` and `precision` are those of `nmt translate`. `search` changes
+    settings of the section `search`, such as {"beam_size": 1, "verify": "retry"}.
+
+    Warnings and what was loaded go to the logger "nmt". Raises ModelError if there is no such model, ConfigError for
+    a value that is not known or does not fit the others, DataError for a memory that cannot be read.
+    """
+    asked = dict(search or {})
+    if memory is not None:
+        asked["memory"] = str(memory)
+    overrides = [f"search.{key}={json.dumps(value)}" for key, value in asked.items()]
+    run = find_run_folder(None if model is None else Path(model))
+    fix = "train one with nmt train, or name another"
+    trained = load_trained_run(run, overrides, fix, _SEARCH)
+    if "memory" not in asked:
+        refuse_elsewhere(
+            run, "search.memory", trained.config.search.memory, "name it as memory=FILE"
+        )
+    others = [load_trained_run(RunDir.at(Path(each)), [], fix) for each in ensemble]
+    request = EngineRequest(engine, device, precision, tuple(others), helpers=False)
+    return Translator(open_translator(trained.config, run, request, _log.warning, _log.info))
+
+
+def evaluate(
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    metrics: Sequence[str] = ("bleu", "bleu_width", "chrf"),
+) -> dict[str, Score]:
+    """Score translations against references, line for line; no model is needed.
+
+    Several references are a list of texts, each a list of lines. Gives each metric its score, with a 95 % interval and
+    sacrebleu's signature; the values are those of the `sacrebleu` command. Raises DataError for texts of unequal
+    length, ConfigError for an unknown metric.
+    """
+    if isinstance(hypotheses, str) or isinstance(references, str):
+        raise DataError("a text; give a list of lines, such as text.splitlines()")
+    is_one = all(isinstance(line, str) for line in references)
+    texts = cast(References, [references] if is_one else references)
+    return {each.metric: each for each in score(hypotheses, texts, metrics)}
+
+
+def _line(text: str) -> str:
+    """A line without its line break. Raises DataError if it has another."""
+    line = text.removesuffix("\n").removesuffix("\r")
+    if "\n" in line:
+        message = f"a text of {line.count(chr(10)) + 1} lines"
+        raise DataError(f"{message}; give them as a list: text.splitlines()")
+    return line
