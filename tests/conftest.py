@@ -25,8 +25,10 @@ settings.register_profile(
     "unhurried", deadline=None
 )  # a busy machine makes an example slow, not wrong
 settings.load_profile("unhurried")
-# A shell's background job ignores it, and so do its children: a training that a test interrupts would never end.
+# A shell's background job ignores the first, nohup's the second, and so do its children: a training that a test
+# interrupts would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # Two tests run at once, each on a thread: more threads in their processes only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What the commands are expected to write must not depend on this machine's CPU.

@@ -1,6 +1,16 @@
 """What is plainly wrong with a translation, seen from the two lines alone.
 
-What is looked for depends on the direction. A new kind of fault is a function and its line in `CHECKS`.
+What is looked for depends on the direction. A new kind of fault is a function and its line in `CHECKS`, whose order is
+that of reports. Such a function
+
+- takes source and translation, and gives each thing that is wrong in few words, or one thing where many would say the
+  same;
+- lets pass what the source has as well: a source with marks in a row may have a translation with marks in a row;
+- reads the translation through `with_letters_for_spans`, in which letters stand for URLs, code and emoticons, unless it
+  looks for these;
+- keeps what it has read of the source (`lru_cache(maxsize=1)`): with `verify: retry` many translations of one source
+  are checked one after another;
+- takes time in proportion to the line, however long.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,8 +22,7 @@ from nmt.spans import masking as spans
 Direction = tuple[str, str]  # the languages of source and translation, such as ("en", "zh")
 ENGLISH_TO_CHINESE: Direction = ("en", "zh")
 
-# What finds each kind of fault: it gets source and translation, and gives each thing that is
-# wrong in few words.
+# What finds each kind of fault.
 Checks = Mapping[str, Callable[[str, str], list[str]]]
 
 # What holds for any two languages.

@@ -128,18 +128,24 @@ class CTranslate2Engine:
         futures: list[Any] = self._translator.translate_batch(
             [[self._src_names[token] for token in source] for source in sources],
             asynchronous=True,
-            beam_size=beams,
             # Where one may have lost a placeholder, another may have kept it.
             num_hypotheses=beams if has_placeholders else min(search.n_best, beams),
-            length_penalty=search.length_penalty,
-            no_repeat_ngram_size=search.no_repeat_ngram,
-            suppress_sequences=[[name] for name in self._names(forbidden)] or None,
-            max_input_length=0,
             min_decoding_length=0,
             max_decoding_length=self._limit(sources[0], search) + 1,  # with EOS
             return_scores=True,
+            **self._options(search, forbidden),
         )
         return futures
+
+    def _options(self, search: SearchConfig, forbidden: list[int]) -> dict[str, Any]:
+        """What holds for each search, without the target ids `forbidden`."""
+        return {
+            "beam_size": search.beams,
+            "length_penalty": search.length_penalty,
+            "no_repeat_ngram_size": search.no_repeat_ngram,
+            "suppress_sequences": [[name] for name in self._names(forbidden)] or None,
+            "max_input_length": 0,
+        }
 
     def _n_best(self, future: Any, source: list[int], search: SearchConfig) -> NBest:
         """What CTranslate2 finds, scored and ranked as our own search does it."""
@@ -192,10 +198,8 @@ class CTranslate2Engine:
         results = self._translator.translate_batch(
             texts,
             target_prefix=starts,
-            beam_size=search.beams,
-            suppress_sequences=[[name] for name in self._names(self._tgt_placeholders)],
-            max_input_length=0,
             max_decoding_length=limit,
+            **self._options(search, self._tgt_placeholders),
         )
         targets = [result.hypotheses[0] for result in results]
         scores = self._translator.score_batch(texts, targets, max_input_length=0)

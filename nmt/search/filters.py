@@ -14,19 +14,25 @@ from nmt.text.vocab import EOS
 
 
 class TokenFilter(Protocol):
-    """A rule about the next token of each row."""
+    """A rule about the next token of each row.
+
+    Rows are passed that no longer count: beams without a hypothesis, and sentences that have ended. Their paths hold
+    EOS, and anything after it; what a filter does to them has no effect.
+    """
 
     def apply(self, logits: Tensor, paths: Tensor) -> None:
         """Change the logits [N,V] in place; `paths` [N,t] are the tokens so far, BOS first."""
 
     def incomplete(self) -> Tensor | None:
-        """Which rows, bool [N], lack something if they end now; None: none. They end only at their limit."""
+        """Which rows, bool [N], must not end yet; None if any row may. At its limit a row ends all the same."""
+        return None
 
     def select(self, rows: Tensor) -> None:
-        """Continue with these rows [N'] in this order."""
+        """Continue with these rows [N'] in this order: what is kept of each row follows them."""
+        return
 
 
-class ForbidTokens:
+class ForbidTokens(TokenFilter):
     """Some tokens are never written."""
 
     def __init__(self, tokens: Tensor) -> None:
@@ -36,14 +42,8 @@ class ForbidTokens:
         """Forbid them."""
         logits.index_fill_(1, self._tokens, -torch.inf)
 
-    def incomplete(self) -> None:
-        """Nothing is missing without them."""
 
-    def select(self, rows: Tensor) -> None:
-        """They are the same in every row."""
-
-
-class NoRepeats:
+class NoRepeats(TokenFilter):
     """No sequence of `size` tokens is written twice in a row's path."""
 
     def __init__(self, size: int) -> None:
@@ -62,14 +62,8 @@ class NoRepeats:
         bound.masked_fill_(is_begun, -torch.inf)
         logits.scatter_reduce_(1, sequences[:, :, -1], bound, "amin")
 
-    def incomplete(self) -> None:
-        """Nothing is missing."""
 
-    def select(self, rows: Tensor) -> None:
-        """The paths say all."""
-
-
-class WriteEachOnce:
+class WriteEachOnce(TokenFilter):
     """Each row writes some tokens exactly once, such as the placeholders of its source, and no others of their kind.
 
     A row does not end before it has written them. Only at its limit, where it has to end, are the probabilities
@@ -105,8 +99,8 @@ class WriteEachOnce:
         self._limits = self._limits[rows]
 
 
-class Filters:
-    """Several filters, in their order, as one."""
+class Filters(TokenFilter):
+    """Several filters, in their order, as one; those of the sources come before those of the settings."""
 
     def __init__(self, filters: Sequence[TokenFilter]) -> None:
         self._filters = filters

@@ -1,6 +1,7 @@
 """`nmt translate` on CTranslate2: our limits, scores and placeholders, and no torch."""
 
 import fcntl
+import itertools
 import os
 import shutil
 import subprocess
@@ -130,6 +131,35 @@ def test_some_hypothesis_has_every_placeholder_of_its_source_once(
 
 def placeholders(hypothesis: Hypothesis) -> list[int]:
     return sorted(i for i in hypothesis.ids if i in TGT.placeholders)
+
+
+def repeats_a_pair(ids: list[int]) -> bool:
+    pairs = list(itertools.pairwise(ids))
+    return len(pairs) > len(set(pairs))
+
+
+@pytest.mark.parametrize("search", [GREEDY, BEAM])
+def test_without_placeholders_no_pair_of_tokens_comes_twice(
+    engine: CTranslate2Engine, search: SearchConfig
+) -> None:
+    asked = search.model_copy(update={"no_repeat_ngram": 2})
+    found = engine.decode(sources(80, SRC), asked)
+    assert not any(repeats_a_pair(each.ids) for n_best in found for each in n_best)
+
+
+@pytest.mark.parametrize("search", [GREEDY, BEAM])
+def test_hardly_a_pair_of_tokens_comes_twice_where_placeholders_were_put_back(
+    engine: CTranslate2Engine, search: SearchConfig
+) -> None:
+    texts = with_placeholders(sources(80, SRC)) + sources(40, SRC)
+    share = {}
+    for size in (0, 2):
+        asked = search.model_copy(update={"no_repeat_ngram": size})
+        found = [each.ids for n_best in engine.decode(texts, asked) for each in n_best]
+        share[size] = sum(map(repeats_a_pair, found)) / len(found)
+    assert share[0] > 0.5  # a random model goes round in circles
+    # Where a placeholder that came twice is taken out, its neighbours may become such a pair.
+    assert share[2] < 0.01
 
 
 def test_no_translation_is_longer_than_asked(engine: CTranslate2Engine) -> None:
@@ -372,6 +402,20 @@ def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(
     engine, [warning] = opened(trained, monkeypatch)
     assert engine.startswith("torch")
     assert "belongs to another user, or others can write to it" in warning
+
+
+# Where each setting of search is seen to: a new one has to be added here, and there.
+BY_CTRANSLATE2 = {"method", "beam_size", "length_penalty", "n_best", "no_repeat_ngram"}
+BY_LIMITS_AND_BATCHES = {"max_ratio", "max_length", "batch_tokens"}
+BY_THE_TRANSLATOR = {"typography", "verify"}
+ONLY_BY_TORCH = {"temperature", "top_k", "seed", "memory"} | {
+    f"memory_{name}" for name in ("weight", "temperature", "pairs", "tokens")
+}
+
+
+def test_every_setting_of_search_is_seen_to_by_both_engines_or_needs_torch() -> None:
+    places = [BY_CTRANSLATE2, BY_LIMITS_AND_BATCHES, BY_THE_TRANSLATOR, ONLY_BY_TORCH]
+    assert sorted(name for names in places for name in names) == sorted(SearchConfig.model_fields)
 
 
 @pytest.mark.parametrize(

@@ -361,6 +361,47 @@ def test_samples_are_functions_of_their_random_numbers_and_honest() -> None:
         assert_honest(found, log_probs, limit, alpha=0.6)
 
 
+def without_repeats(log_probs: Table, size: int) -> Table:
+    """The distribution without the tokens that would end a sequence of `size` a second time.
+
+    EOS is always left: beams of no hypothesis go on behind it.
+    """
+
+    @cache
+    def allowed(prefix: Prefix) -> list[float]:
+        written = {prefix[i : i + size] for i in range(len(prefix) - size + 1)}
+        newest = prefix[len(prefix) - size + 1 :]
+        left = [
+            -math.inf if token != EOS and (*newest, token) in written else log_prob
+            for token, log_prob in enumerate(log_probs(prefix))
+        ]
+        total = math.log(sum(map(math.exp, left)))
+        return [log_prob - total for log_prob in left]
+
+    return allowed
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize(("method", "width"), [("greedy", 1), ("sample", 1), ("beam", 3)])
+def test_no_sequence_comes_twice_and_the_rest_is_searched_as_before(
+    method: str, width: int, size: int
+) -> None:
+    limits = [seed % 16 for seed in range(80)]
+    tables = [table(seed, tokens=6, forbidden=0.2) for seed in range(80)]
+    kept = [without_repeats(log_probs, size) for log_probs in tables]
+    options = {"beam_size": width, "n_best": width}
+
+    def found(tables: list[Table], no_repeat_ngram: int) -> list[NBest]:
+        torch.manual_seed(5)
+        return search(method, tables, limits, no_repeat_ngram=no_repeat_ngram, **options)
+
+    by_setting = found(tables, size)
+    for log_probs, limit, one, other in zip(kept, limits, by_setting, found(kept, 0), strict=True):
+        assert [hypothesis.ids for hypothesis in one] == [hypothesis.ids for hypothesis in other]
+        assert_honest(one, log_probs, limit, alpha=1.0)
+    assert by_setting != found(tables, 0)
+
+
 SRC_TOKENS, TGT_TOKENS = 11, 13
 
 
