@@ -16,7 +16,7 @@ from nmt.search.batches import batches_of, longest_target
 from nmt.search.hypotheses import Hypothesis, NBest, length_penalty
 from nmt.text.side import Side
 
-_FIX = "run pip install 'nmt[ctranslate2]', or take --engine torch"
+_FIX = "run pip install ctranslate2, or take --engine torch"
 
 
 def load_ctranslate2() -> ModuleType:

@@ -227,9 +227,7 @@ def load_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise ConfigError(
-            "--ray needs Ray, which is not installed; run pip install 'nmt[ray]'"
-        ) from None
+        raise ConfigError("--ray needs Ray, which is not installed; run pip install ray") from None
     # It tells of every lost node on stdout, twenty lines each, and has no public setting against it.
     ray._private.worker._worker_logs_enabled = False
     library: Any = ray

@@ -103,7 +103,7 @@ def _open_tensorboard(run: RunDir, start: int) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        fix = "pip install 'nmt[tensorboard]'"
+        fix = "pip install tensorboard"
         raise ConfigError(f"train.tensorboard=true needs TensorBoard; {fix}") from None
     return SummaryWriter(run.tensorboard, purge_step=start + 1)
 

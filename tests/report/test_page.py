@@ -297,4 +297,4 @@ def test_without_the_extra_it_says_how_to_get_it(
     arguments = ["--ref", path, "--hyp", path, "-o", tmp_path / "r.html"]
     result = invoke("report", *arguments)
     assert result.exit_code == 2
-    assert f"nmt report needs {missing}; pip install 'nmt[report]'" in result.output
+    assert f"nmt report needs {missing}; pip install matplotlib jinja2 rapidfuzz" in result.output

@@ -110,7 +110,7 @@ Engine = Annotated[
     Literal["auto", "torch", "ctranslate2"],
     option(
         "[auto|torch|ctranslate2]",
-        "What computes; ctranslate2 starts faster, and needs nmt[ctranslate2].",
+        "What computes; ctranslate2 starts faster, and needs the package ctranslate2.",
         envvar="NMT_ENGINE",
     ),
 ]
@@ -156,7 +156,7 @@ Ray = Annotated[
     option(
         "[local|auto|HOST:PORT]",
         "Work on Ray: on this machine's cores (local), on the cluster that runs on it (auto), "
-        "or on the one at an address; needs nmt[ray].",
+        "or on the one at an address; needs the package ray.",
     ),
 ]
 

@@ -129,6 +129,6 @@ def converter() -> Any:
     except ImportError:
         raise ConfigError(
             "prepare.traditional=convert needs opencc; "
-            "run pip install 'nmt[opencc]', or choose drop or keep"
+            "run pip install opencc, or choose drop or keep"
         ) from None
     return opencc.OpenCC("t2s")

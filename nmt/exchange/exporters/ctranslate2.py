@@ -37,10 +37,10 @@ def refuse_absent() -> None:
     try:
         import ctranslate2  # noqa: F401
     except ModuleNotFoundError:
-        fix = "run pip install 'nmt[ctranslate2]'"
+        fix = "run pip install ctranslate2"
         raise ConfigError(f"CTranslate2 is not installed; {fix}") from None
     except ImportError as error:
-        fix = "reinstall it: pip install --force-reinstall 'nmt[ctranslate2]'"
+        fix = "reinstall it: pip install --force-reinstall ctranslate2"
         raise ConfigError(f"CTranslate2 cannot be loaded ({error}); {fix}") from None
 
 

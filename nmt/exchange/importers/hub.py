@@ -39,7 +39,7 @@ def fetch(name: str, revision: str | None) -> tuple[Path, str]:
     try:
         import huggingface_hub
     except ImportError:
-        fix = "pip install 'nmt[hub]', or fetch the files yourself and name their folder"
+        fix = "pip install huggingface_hub, or fetch the files yourself and name their folder"
         raise ConfigError(f"{name}: models of the hub need huggingface_hub; {fix}") from None
     try:
         return _fetch(huggingface_hub, name, revision)

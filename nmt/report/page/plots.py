@@ -40,7 +40,7 @@ def refuse_without_matplotlib() -> None:
         import matplotlib as mpl  # noqa: F401
         import rapidfuzz  # noqa: F401
     except ImportError as error:
-        fix = "pip install 'nmt[report]'"
+        fix = "pip install matplotlib jinja2 rapidfuzz"
         raise ConfigError(f"nmt report needs {error.name}; {fix}") from None
 
 

@@ -398,7 +398,7 @@ def test_conversion_without_opencc_names_the_extra(
     monkeypatch.setitem(sys.modules, "opencc", None)
     clean.converter.cache_clear()
     folder = write_corpus(tmp_path / "in", "train", sentences(2))
-    with pytest.raises(ConfigError, match=r"pip install 'nmt\[opencc\]'"):
+    with pytest.raises(ConfigError, match=r"pip install opencc"):
         prepared(tmp_path / "run", {"path": str(folder)}, traditional="convert")
 
 

@@ -334,7 +334,7 @@ def test_without_ctranslate2_the_fix_is_named(
     code, line = refusal("ct2", tmp_path / "out", "-m", run.path)
     assert (code, line) == (
         2,
-        "nmt: CTranslate2 is not installed; run pip install 'nmt[ctranslate2]'",
+        "nmt: CTranslate2 is not installed; run pip install ctranslate2",
     )
 
 
