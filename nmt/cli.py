@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from nmt import __version__
 from nmt.commands.build_vocab import build_vocab
+from nmt.commands.doctor import doctor
 from nmt.commands.evaluate import evaluate
 from nmt.commands.export import export
 from nmt.commands.import_model import import_model
@@ -85,15 +85,20 @@ app.command("report", cls=Command)(report)
 app.command("score", cls=Command)(score)
 app.command("export", cls=Command)(export)
 app.command("import", cls=Command)(import_model)
+app.command("doctor", cls=Command)(doctor)
 
 
 @app.callback(invoke_without_command=True)
 def _top(
     ctx: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show versions, and what translates.")
+    ] = False,
 ) -> None:
     if version:
-        put(f"nmt {__version__}\n")
+        from nmt.report.machine import version_line
+
+        put(f"{version_line()}\n")
     elif ctx.invoked_subcommand is None:
         say(ctx.get_help())
         raise typer.Exit(ConfigError.exit_code)

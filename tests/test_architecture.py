@@ -136,6 +136,7 @@ WITHOUT_TORCH = [
     "nmt.evaluation.evaluate",
     "nmt.evaluation.gate",
     "nmt.evaluation.history",
+    "nmt.report.machine",
     "nmt.report.run.facts",
     "nmt.report.figures",
 ]

@@ -6,24 +6,21 @@ from typing import Annotated, Literal
 from nmt.commands.shell import options
 from nmt.commands.shell.streams import say, warn
 from nmt.commands.shell.trained_run import find_run
-from nmt.errors import ConfigError, print_nothing
-from nmt.exchange.exporters.quantization import QUANTIZATIONS, Quantization
+from nmt.errors import print_nothing
+from nmt.exchange.exporters.quantization import QUANTIZATIONS, Quantization, chosen_quantization
 
 Target = Annotated[
     Literal["nmt", "ct2", "hf", "argos"],
     options.argument(
-        "nmt|ct2|hf|argos",
+        "|".join(QUANTIZATIONS),
         "nmt elsewhere, CTranslate2, Hugging Face transformers, or Argos Translate and LibreTranslate.",
     ),
 ]
 Folder = Annotated[Path, options.path_argument("DIR", "The folder to make.")]
+_TYPES = "; ".join(f"{target}: {', '.join(types)}" for target, types in QUANTIZATIONS.items())
 Quantize = Annotated[
     Quantization | None,
-    options.option(
-        "TYPE",
-        f"ct2 and argos: {', '.join(QUANTIZATIONS[:-1])} or {QUANTIZATIONS[-1]}; "
-        "default: float32, for argos int8. nmt: bfloat16 (default), float16 or float32.",
-    ),
+    options.option("TYPE", f"Numbers of the weights; the first is the default. {_TYPES}."),
 ]
 Overwrite = Annotated[bool, options.flag("Replace DIR if nmt exported it.", "--overwrite")]
 
@@ -38,18 +35,13 @@ def export(
     quiet: options.Quiet = False,
 ) -> None:
     """Write a trained model for another program or machine."""
-    if target == "hf" and quantize is not None:
-        fix = "transformers itself loads the model in other types, by dtype="
-        raise ConfigError(f"command line: --quantize is for ct2 and argos; {fix}")
+    quantization = chosen_quantization(target, quantize)
     settings, run = find_run(model, config, [])
 
     from nmt.exchange.exporters.export_folder import refuse_to_replace, size_of
     from nmt.exchange.exporters.exports import TARGETS, export_run
-    from nmt.exchange.exporters.run_folder import refuse_quantization
 
-    if target == "nmt":
-        refuse_quantization(quantize)
     refuse_to_replace(folder, overwrite)
     tell = print_nothing if quiet else say
-    export_run(TARGETS[target], settings, run, folder, quantize, overwrite, warn, tell)
+    export_run(TARGETS[target], settings, run, folder, quantization, overwrite, warn, tell)
     tell(f"nmt: {folder}: {size_of(folder) / 1e6:,.1f} MB; {TARGETS[target].use}")

@@ -74,10 +74,10 @@ def _best_engine(config: Config, asked: EngineRequest) -> EngineName:
         return "torch"
     if asked.precision == "int8":
         return "ctranslate2"
-    return "torch" if _has_a_gpu(asked.device) or has_amx() else "ctranslate2"
+    return "torch" if may_have_gpu(asked.device) or has_amx() else "ctranslate2"
 
 
-def _has_a_gpu(device: str) -> bool:
+def may_have_gpu(device: str) -> bool:
     """Whether torch may find a GPU: asked without torch, so a driver counts."""
     if device == "cpu":
         return False

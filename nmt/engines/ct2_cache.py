@@ -45,7 +45,7 @@ def converted(
     found = _cached(config, run, src, tgt, numbers)
     if found is not None:
         return found
-    *_, root = _roots()
+    root = cache_folder()
     with _one_at_a_time(root):
         # Another process may have made it meanwhile, such as a worker beside this one.
         found = _cached(config, run, src, tgt, numbers)
@@ -117,6 +117,12 @@ def _name(chosen: Path, config: Config, src: Side, tgt: Side, numbers: Numbers) 
 
 
 # --- the folders of conversions ---
+
+
+def cache_folder() -> Path:
+    """The folder to which new conversions go. Raises EngineError where none can be trusted."""
+    *_, last = _roots()
+    return last
 
 
 def _roots() -> Iterator[Path]:

@@ -10,12 +10,18 @@ from pathlib import Path, PurePosixPath
 _CPU_INFO = Path("/proc/cpuinfo")
 _OUR_GROUPS = Path("/proc/self/cgroup")
 _GROUPS = Path("/sys/fs/cgroup")
+_FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8", "amx_bf16")
 _SPINS = 30_000  # of libgomp's own 300,000
 
 
 def has_amx() -> bool:
     """Whether the CPU multiplies matrices of bf16."""
     return "amx_bf16" in _words()
+
+
+def features() -> list[str]:
+    """What the CPU has that makes a difference here, in Linux's words."""
+    return [name for name in _FEATURES if name in _words()]
 
 
 def is_faster_in_bf16() -> bool:

@@ -301,7 +301,7 @@ def test_auto_takes_what_can_do_it_and_is_fast_here(
     expected: str,
 ) -> None:
     monkeypatch.setattr(engines, "has_amx", lambda: amx)
-    monkeypatch.setattr(engines, "_has_a_gpu", lambda device: gpu and device != "cpu")
+    monkeypatch.setattr(engines, "may_have_gpu", lambda device: gpu and device != "cpu")
     config = load_config(None, overrides)
     assert engines._best_engine(config, EngineRequest("auto", *asked)) == expected
     ensemble = EngineRequest("auto", *asked, others=((config, RunDir(Path("other"))),))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import tiny_config, train
-from made_run import made_run
+from report_runs import made_run
 
 from nmt.report.run.curves import read_course, resumptions
 

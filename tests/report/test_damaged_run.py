@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import invoke
-from made_run import made_run
+from report_runs import made_run
 from typer.testing import Result
 
 from nmt.run.folder import RunDir

@@ -9,8 +9,8 @@ import pytest
 from chromium import CHROMIUM, Browser, browser
 from command_line import invoke
 from hostile import EVIL
-from made_run import made_run
 from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
+from report_runs import made_run
 from test_page import write
 
 from nmt.report.page import rows

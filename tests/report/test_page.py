@@ -12,8 +12,8 @@ import pytest
 import yaml
 from command_line import invoke
 from hostile import EVIL
-from made_run import made_run
 from made_texts import HYPOTHESES, REFERENCES, SOURCES, WORSE
+from report_runs import made_run
 
 from nmt.report.page import rows
 from nmt.report.page.html_text import html_of, visible

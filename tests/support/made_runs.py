@@ -10,7 +10,7 @@ from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.errors import print_nothing
 from nmt.exchange.exporters.exports import TARGETS, export_run
-from nmt.exchange.exporters.quantization import Quantization
+from nmt.exchange.exporters.quantization import Quantization, chosen_quantization
 from nmt.model.transformer import Transformer
 from nmt.run.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.run.folder import SIDES, RunDir
@@ -46,5 +46,14 @@ def exported(
     target: str, run: RunDir, folder: Path, quantization: Quantization | None = None
 ) -> Path:
     config = load_config(run.config)
-    export_run(TARGETS[target], config, run, folder, quantization, False, print, print_nothing)
+    export_run(
+        TARGETS[target],
+        config,
+        run,
+        folder,
+        chosen_quantization(target, quantization),
+        False,
+        print,
+        print_nothing,
+    )
     return folder

@@ -20,8 +20,7 @@ def write(trained: Trained, folder: Path, quantization: Quantization) -> None:
     """Write model, vocabularies, sentencepiece models and README.md. Raises as `refuse` does."""
     write_model(trained, folder, quantization)
     if trained.has_pieces:
-        (folder / "source.spm").write_bytes(trained.pieces("src"))
-        (folder / "target.spm").write_bytes(trained.pieces("tgt"))
+        trained.write_pieces(folder)
     (folder / "README.md").write_text(_readme(trained, quantization), encoding="utf-8")
 
 

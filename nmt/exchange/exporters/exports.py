@@ -1,4 +1,11 @@
-"""The programs that a trained model can be exported for."""
+"""The programs that a trained model can be exported for.
+
+A target is a module whose `refuse` raises for a run that the program has no place for, and whose `write` puts files
+into an empty folder. That the folder appears whole or not at all, and says in export.json where it comes from, is seen
+to here. `X_folder.py` writes such a folder; `X.py` beside it gives the model in that program's terms. What all of them
+need: `Trained` (trained.py: model, sides, sentencepiece models), `values` (arrays.py: weights in numpy),
+`unique_tokens` (tokens.py: vocabularies in which each token has one id), `page` (readme.py).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,33 +26,29 @@ class Target:
 
     refuse: Callable[[Trained], None]  # raises for what it has no place for
     write: Callable[[Trained, Path, Quantization], None]  # into an empty folder
-    numbers: Quantization  # what weights are written in unless asked
     use: str  # what the user does next
 
 
+# Their types of numbers are in quantization.py, under the same names.
 TARGETS = {
     "nmt": Target(
         run_folder.refuse,
         run_folder.write,
-        "bfloat16",
         "nmt translate --model takes it, here and elsewhere",
     ),
     "ct2": Target(
         ctranslate2_folder.refuse,
         ctranslate2_folder.write,
-        "float32",
         "its README.md has the lines that use it",
     ),
     "hf": Target(
         hugging_face_folder.refuse,
         hugging_face_folder.write,
-        "float32",
         "its README.md has the lines that use it",
     ),
     "argos": Target(
         argos.refuse,
         argos.write,
-        "int8",
         "argostranslate.package.install_from_path installs its .argosmodel; see its README.md",
     ),
 }
@@ -56,7 +59,7 @@ def export_run(
     config: Config,
     run: RunDir,
     folder: Path,
-    quantization: Quantization | None,
+    quantization: Quantization,
     overwrite: bool,
     warn: Say,
     say: Say,
@@ -68,8 +71,7 @@ def export_run(
     """
     trained = load_trained(config, run, warn, say)
     target.refuse(trained)
-    numbers = quantization or target.numbers
     origin = trained.provenance.without_folders().as_json()
-    contents = {"numbers": numbers, "checkpoint": trained.checkpoint, "origin": origin}
+    contents = {"numbers": quantization, "checkpoint": trained.checkpoint, "origin": origin}
     with export_folder(folder, overwrite, contents) as part:
-        target.write(trained, part, numbers)
+        target.write(trained, part, quantization)

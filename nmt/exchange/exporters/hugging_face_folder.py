@@ -1,6 +1,5 @@
 """A run as a folder for transformers: the model, a tokenizer where both sides are sentencepiece, and a page."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,10 @@ from nmt.exchange.exporters.hugging_face import (
     refuse_inexpressible,
     tensors_of,
 )
+from nmt.exchange.exporters.quantization import Quantization
 from nmt.exchange.exporters.tokens import ids_from, unique_tokens
 from nmt.exchange.exporters.trained import Trained
+from nmt.files import write_json
 from nmt.run.folder import WEIGHTS
 from nmt.text.vocab import BOS, EOS, PAD, SPECIALS, UNK
 
@@ -25,13 +26,13 @@ def refuse(trained: Trained) -> None:
     refuse_inexpressible(trained.config.model)
 
 
-def write(trained: Trained, folder: Path, _numbers: str) -> None:
+def write(trained: Trained, folder: Path, _quantization: Quantization) -> None:
     """Write model, settings, tokenizer and README.md. Raises as `refuse` does."""
     refuse(trained)
     tensors = tensors_of(trained.model, trained.forbidden)
     safetensors.numpy.save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
-    _write_json(folder / "config.json", model_settings(trained.model))
-    _write_json(
+    write_json(folder / "config.json", model_settings(trained.model))
+    write_json(
         folder / "generation_config.json",
         generation_settings(trained.model, trained.config.search.beams),
     )
@@ -40,17 +41,12 @@ def write(trained: Trained, folder: Path, _numbers: str) -> None:
     (folder / "README.md").write_text(_readme(trained), encoding="utf-8")
 
 
-def _write_json(path: Path, settings: dict[str, Any]) -> None:
-    path.write_text(json.dumps(settings, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-
-
 # --- the tokenizer ---
 
 
 def _write_tokenizer(trained: Trained, folder: Path) -> None:
     """The files of MarianTokenizer: pieces of each side, and the id of each."""
-    (folder / "source.spm").write_bytes(trained.pieces("src"))
-    (folder / "target.spm").write_bytes(trained.pieces("tgt"))
+    trained.write_pieces(folder)
     src_tokens, tgt_tokens = unique_tokens(trained.src.vocab, trained.tgt.vocab)
     settings: dict[str, Any] = {
         "tokenizer_class": "MarianTokenizer",
@@ -72,9 +68,9 @@ def _write_tokenizer(trained: Trained, folder: Path) -> None:
         src_ids |= ids_from(first_target, its_own)
         settings |= {"separate_vocabs": True, "additional_special_tokens": its_own}
     if settings["separate_vocabs"]:
-        _write_json(folder / "target_vocab.json", ids_from(first_target, tgt_tokens))
-    _write_json(folder / "vocab.json", src_ids)
-    _write_json(folder / "tokenizer_config.json", settings)
+        write_json(folder / "target_vocab.json", ids_from(first_target, tgt_tokens))
+    write_json(folder / "vocab.json", src_ids)
+    write_json(folder / "tokenizer_config.json", settings)
 
 
 # --- the page ---

@@ -1,6 +1,8 @@
-"""The types of numbers in which CTranslate2 stores weights. Nothing is imported for them: `--help` names them."""
+"""The types of numbers in which each target takes weights. Nothing is imported for them: `--help` names them."""
 
 from typing import Literal, get_args
+
+from nmt.errors import ConfigError
 
 Quantization = Literal[
     "int8",
@@ -12,4 +14,24 @@ Quantization = Literal[
     "bfloat16",
     "float32",
 ]
-QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
+OF_CTRANSLATE2: tuple[Quantization, ...] = get_args(Quantization)
+
+# The targets, each with its types; the first is written unless another is asked for.
+QUANTIZATIONS: dict[str, tuple[Quantization, ...]] = {
+    "nmt": ("bfloat16", "float16", "float32"),
+    "ct2": ("float32", *OF_CTRANSLATE2[:-1]),
+    "hf": ("float32",),
+    "argos": OF_CTRANSLATE2,
+}
+
+
+def chosen_quantization(target: str, asked: Quantization | None) -> Quantization:
+    """The type in which a target's weights are written. Raises ConfigError for one that it does not take."""
+    types = QUANTIZATIONS[target]
+    if asked is None:
+        return types[0]
+    if asked not in types:
+        takes = f"{target} takes {', '.join(types)}"
+        fix = "; transformers loads it in another type if you give it dtype=" * (target == "hf")
+        raise ConfigError(f"command line: --quantize {asked}: {takes}{fix}")
+    return asked

@@ -7,7 +7,6 @@ import torch
 from nmt.config.load import dump
 from nmt.config.schema import Config
 from nmt.config.yaml_values import dump_yaml
-from nmt.errors import ConfigError
 from nmt.exchange.exporters.quantization import Quantization
 from nmt.exchange.exporters.readme import page, provenance_section
 from nmt.exchange.exporters.trained import Trained
@@ -20,13 +19,6 @@ _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torc
 
 def refuse(_: Trained) -> None:
     """Every run can be one."""
-
-
-def refuse_quantization(numbers: Quantization | None) -> None:
-    """Raise ConfigError for a type of numbers that no checkpoint has."""
-    if numbers is not None and numbers not in _DTYPES:
-        message = f"--quantize {numbers} is for ct2 and argos"
-        raise ConfigError(f"command line: {message}; nmt takes {', '.join(_DTYPES)}")
 
 
 def write(trained: Trained, folder: Path, quantization: Quantization) -> None:

@@ -1,6 +1,7 @@
 """What an export takes of a run: its model in fp32, its two sides, and where it comes from."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
@@ -45,6 +46,11 @@ class Trained:
     def pieces(self, side: SideName) -> bytes:
         """The content of one side's sentencepiece model."""
         return read_bytes(self.run.pieces(side))
+
+    def write_pieces(self, folder: Path) -> None:
+        """Write both sides' sentencepiece models, under the names that other programs give them."""
+        (folder / "source.spm").write_bytes(self.pieces("src"))
+        (folder / "target.spm").write_bytes(self.pieces("tgt"))
 
 
 def load_trained(config: Config, run: RunDir, warn: Say, say: Say) -> Trained:

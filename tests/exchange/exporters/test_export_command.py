@@ -15,6 +15,8 @@ from typer.testing import CliRunner, Result
 from nmt.cli import app
 from nmt.config.load import load_config
 from nmt.exchange.exporters import ctranslate2_folder
+from nmt.exchange.exporters.exports import TARGETS
+from nmt.exchange.exporters.quantization import QUANTIZATIONS
 from nmt.run.folder import RunDir
 from nmt.text.normalize import normalize
 from nmt.translate.opening import load_translator
@@ -169,6 +171,13 @@ def test_the_lines_of_the_page_translate_as_nmt_does(
     page = Path("README.md").read_text().replace('Path("RUN")', f"Path({str(made.path)!r})")
     printed = run_lines(page, capsys)
     assert printed == greedy(made)
+
+
+def test_every_target_has_its_types_and_a_row_in_the_documentation() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    assert set(TARGETS) == set(QUANTIZATIONS)
+    for target in TARGETS:
+        assert f"| `{target} DIR` |" in text
 
 
 def test_the_examples_of_the_documentation_work(

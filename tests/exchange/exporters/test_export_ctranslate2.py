@@ -24,7 +24,7 @@ from random_models import (
 
 from nmt.errors import ModelError
 from nmt.exchange.exporters.ctranslate2 import convert
-from nmt.exchange.exporters.quantization import QUANTIZATIONS, Quantization
+from nmt.exchange.exporters.quantization import OF_CTRANSLATE2, Quantization
 from nmt.exchange.exporters.tokens import read_tokens, unique_tokens
 from nmt.model.transformer import Linear, Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK, Vocab
@@ -138,7 +138,7 @@ def test_what_is_not_forbidden_is_written(tmp_path: Path) -> None:
     assert theirs(folder, [[5]]) == [[UNK] * LIMIT]
 
 
-@pytest.mark.parametrize("quantization", QUANTIZATIONS)
+@pytest.mark.parametrize("quantization", OF_CTRANSLATE2)
 def test_every_quantization_computes_much_the_same_logits(
     quantization: Quantization, tmp_path: Path
 ) -> None:

@@ -1,0 +1,107 @@
+"""What nmt is on this machine: what a report of a bug has to say, and what is missing for which task."""
+
+import os
+import platform
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import cast
+
+import nmt
+from nmt.config.schema import Config
+from nmt.engines.base import EngineName, EngineRequest
+from nmt.engines.choose import chosen_engine, may_have_gpu
+from nmt.engines.ct2_cache import cache_folder
+from nmt.errors import UserError, counted
+from nmt.machine import cpu
+from nmt.run.trained import find_run_folder, load_trained_run
+
+Row = tuple[str, str]  # what it is, and what it is here
+
+_ENGINES = ("torch", "ctranslate2")
+_PACKAGES = (*_ENGINES, "numpy", "sentencepiece", "jieba", "sacrebleu")
+# What needs libraries that not everybody has.
+_EXTRAS = {
+    "nmt report": ("matplotlib", "jinja2", "rapidfuzz"),
+    "--engine ctranslate2, nmt export ct2": ("ctranslate2",),
+    "nmt import from the hub": ("huggingface_hub",),
+    "--ray": ("ray",),
+    "prepare.traditional=convert": ("opencc",),
+    "train.tensorboard": ("tensorboard",),
+}
+
+
+def machine_rows() -> Iterator[Row]:
+    """Everything, in the order to be read. A fact that cannot be found out is what prevents it."""
+    facts: list[tuple[str, Callable[[], str]]] = [
+        ("nmt", lambda: f"{nmt.__version__} in {Path(nmt.__file__).parent}"),
+        ("python", lambda: f"{platform.python_version()} ({platform.python_implementation()})"),
+        ("system", platform.platform),
+        ("cpu", _cpu),
+        ("devices", _devices),
+        ("packages", _packages),
+        ("model", _model),
+        ("engine", _engine),
+        ("cache", lambda: str(cache_folder())),
+    ]
+    for name, find in facts:
+        try:
+            yield name, find()
+        except UserError as error:
+            yield name, str(error)
+    for task, packages in _EXTRAS.items():
+        absent = [package for package in packages if version_of(package) is None]
+        if absent:
+            yield "not installed", f"{' '.join(absent)}, for {task}: pip install {' '.join(absent)}"
+
+
+def version_line() -> str:
+    """The versions that matter, and what translates unless an option says otherwise; without loading torch."""
+    engine = chosen_engine(Config(), _request())
+    where = "a GPU, if torch finds one" if may_have_gpu("auto") else "the CPU"
+    versions = [f"{name} {version}" for name in _ENGINES if (version := version_of(name))]
+    return f"nmt {', '.join([nmt.__version__, *versions])}; translates with {engine} on {where}"
+
+
+def version_of(package: str) -> str | None:
+    """The version of an installed package; None if it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _cpu() -> str:
+    features = " ".join(cpu.features()) or "without AVX2, AVX-512 and AMX"
+    return f"{platform.machine()}, {counted(cpu.cores(), 'core')}, {features}"
+
+
+def _devices() -> str:
+    import torch
+
+    found = ["cpu"]
+    for number in range(torch.cuda.device_count()):
+        found.append(f"cuda:{number} ({torch.cuda.get_device_name(number)})")
+    if torch.backends.mps.is_available():
+        found.append("mps")
+    return ", ".join(found)
+
+
+def _packages() -> str:
+    versions = {package: version_of(package) for package in _PACKAGES}
+    return ", ".join(f"{package} {version}" for package, version in versions.items() if version)
+
+
+def _model() -> str:
+    run = find_run_folder(None)
+    return f"{run.path}{run.note}"
+
+
+def _engine() -> str:
+    run = find_run_folder(None)
+    config, _ = load_trained_run(run, [], "train one with nmt train, or name another")
+    return f"{chosen_engine(config, _request())}, unless --engine says otherwise"
+
+
+def _request() -> EngineRequest:
+    return EngineRequest(cast(EngineName, os.environ.get("NMT_ENGINE") or "auto"))
