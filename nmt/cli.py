@@ -74,18 +74,22 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("prepare", cls=Command)(prepare)
-app.command("build-vocab", cls=Command)(build_vocab)
-app.command("train", cls=Command)(train)
-app.command("translate", cls=Command)(translate)
-app.command("typography", cls=Command)(typography)
-app.command("evaluate", cls=Command)(evaluate)
-app.command("info", cls=Command)(info)
-app.command("report", cls=Command)(report)
-app.command("score", cls=Command)(score)
-app.command("export", cls=Command)(export)
-app.command("import", cls=Command)(import_model)
-app.command("doctor", cls=Command)(doctor)
+_COMMANDS = {
+    "prepare": prepare,
+    "build-vocab": build_vocab,
+    "train": train,
+    "translate": translate,
+    "typography": typography,
+    "evaluate": evaluate,
+    "info": info,
+    "report": report,
+    "score": score,
+    "export": export,
+    "import": import_model,
+    "doctor": doctor,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name, cls=Command)(_command)  # type: ignore[type-var]
 
 
 @app.callback(invoke_without_command=True)

@@ -139,23 +139,19 @@ def test_without_a_name_it_is_the_model_that_the_command_takes(
     assert nmt.load().checkpoints[0].is_relative_to(trained.path)
 
 
-@pytest.mark.parametrize(
-    ("options", "kind", "message"),
-    [
-        ({"model": "nowhere"}, ModelError, "nowhere: does not exist; train one with nmt train"),
-        ({"search": {"beam_sise": 3}}, ConfigError, "did you mean 'search.beam_size'?"),
-        ({"search": {"beam_size": 0}}, ConfigError, "nmt.load(search=…): search.beam_size=0: must"),
-        ({"ensemble": ["nowhere"]}, ModelError, "nowhere: does not exist"),
-        ({"memory": "no.tsv"}, DataError, "no.tsv: no such file"),
-        ({"device": "tpu"}, ConfigError, "tpu"),
-        (
-            {"engine": "onnx"},
-            ConfigError,
-            "engine=onnx: no such engine; choose from auto, torch, ctranslate2",
-        ),
-        ({"precision": "int4"}, ConfigError, "int4"),
-    ],
-)
+MISTAKES: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"model": "nowhere"}, ModelError, "nowhere: does not exist; train one with nmt train"),
+    ({"search": {"beam_sise": 3}}, ConfigError, "did you mean 'search.beam_size'?"),
+    ({"search": {"beam_size": 0}}, ConfigError, "nmt.load(search=…): search.beam_size=0: must"),
+    ({"ensemble": ["nowhere"]}, ModelError, "nowhere: does not exist"),
+    ({"memory": "no.tsv"}, DataError, "no.tsv: no such file"),
+    ({"device": "tpu"}, ConfigError, "tpu"),
+    ({"engine": "onnx"}, ConfigError, "engine=onnx: no such engine; choose from auto, torch"),
+    ({"precision": "int4"}, ConfigError, "int4"),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "message"), MISTAKES)
 def test_mistakes_are_errors_of_nmt(
     trained: RunDir, options: dict[str, Any], kind: type[Exception], message: str
 ) -> None:

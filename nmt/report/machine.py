@@ -20,14 +20,13 @@ Row = tuple[str, str]  # what it is, and what it is here
 
 _ENGINES = ("torch", "ctranslate2")
 _PACKAGES = (*_ENGINES, "numpy", "sentencepiece", "jieba", "sacrebleu")
-# What needs libraries that not everybody has.
-_EXTRAS = {
-    "nmt report": ("matplotlib", "jinja2", "rapidfuzz"),
-    "--engine ctranslate2, nmt export ct2": ("ctranslate2",),
-    "nmt import from the hub": ("huggingface_hub",),
-    "--ray": ("ray",),
-    "prepare.traditional=convert": ("opencc",),
-    "train.tensorboard": ("tensorboard",),
+# Libraries that not everybody has, and what needs them.
+_EXTRAS = dict.fromkeys(("matplotlib", "jinja2", "rapidfuzz"), "nmt report") | {
+    "ctranslate2": "--engine ctranslate2 and nmt export ct2",
+    "huggingface_hub": "nmt import from the hub",
+    "ray": "--ray",
+    "opencc": "prepare.traditional=convert",
+    "tensorboard": "train.tensorboard",
 }
 
 
@@ -49,10 +48,9 @@ def machine_rows() -> Iterator[Row]:
             yield name, find()
         except UserError as error:
             yield name, str(error)
-    for task, packages in _EXTRAS.items():
-        absent = [package for package in packages if version_of(package) is None]
-        if absent:
-            yield "not installed", f"{' '.join(absent)}, for {task}: pip install {' '.join(absent)}"
+    for package, task in _EXTRAS.items():
+        if version_of(package) is None:
+            yield "not installed", f"{package}, for {task}: pip install {package}"
 
 
 def version_line() -> str:
