@@ -88,12 +88,12 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "scale"),
-    [("5 ", "trillion "), ("3 to 5 ", "trillion "), ("3到5", "亿"), ("三点五", "亿")],
+    ("number", "scale", "zeros"),
+    [("5 ", "trillion ", 12), ("3 to 5 ", "trillion ", 12), ("3到5", "亿", 8), ("三点五", "亿", 8)],
 )
-def test_a_number_of_any_size_is_read(number: str, scale: str) -> None:
+def test_a_number_of_any_size_is_read(number: str, scale: str, zeros: int) -> None:
     """Its value would have more digits than a Decimal holds, a million."""
-    line = number + scale * 130_000
+    line = number + scale * (1_000_000 // zeros + 2)
     english(line)
     chinese(line)
 
