@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast nmt is here, beside yardsticks that anyone can run: see docs/performance.md for what to make of it.
+"""How fast nmt is here, beside yardsticks that anyone can run: see docs/lab/performance.md for what to make of it.
 
     python scripts/benchmark.py all                                   a quarter of an hour on two cores
     python scripts/benchmark.py train --data data/tatoeba          on train.en and train.zh of a folder

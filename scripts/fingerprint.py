@@ -4,7 +4,7 @@
     python scripts/fingerprint.py newstest2019 --keys newstest2019.keys            # or keys, in hexadecimal
 
 A key does not give its sentence away. The file goes into nmt/corpus/public_tests; the name also goes into `PublicTest`
-in nmt/config/kinds.py and into the table in docs/contamination.md.
+in nmt/config/kinds.py and into the table in docs/lab/contamination.md.
 """
 
 import argparse

@@ -12,7 +12,7 @@ DOCUMENTS = [
     "data/README.md",
     "configs/pretrained/README.md",
     "configs/pretrained/training.md",
-    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").glob("*.md"))),
+    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
 ]
 
 

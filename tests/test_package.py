@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from nmt.files import checksum
+
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SHIPPED = ROOT / "nmt" / "pretrained"
 READ_BY_PEOPLE = ["*.py", "*.md", "*.sh", "*.yaml"]
 
 
@@ -50,6 +53,10 @@ def test_the_wheel_translates_in_an_empty_environment_in_an_empty_folder(tmp_pat
     programs = tmp_path / "env" / "bin"
     constraints = ROOT / "constraints.txt"
     run(programs / "python", "-m", "pip", "install", "-c", constraints, wheel, cwd=tmp_path)
+
+    [installed] = (tmp_path / "env").glob("lib/*/site-packages/nmt/pretrained")
+    for path in filter(Path.is_file, SHIPPED.rglob("*")):
+        assert checksum(installed / path.relative_to(SHIPPED)) == checksum(path)
 
     empty = tmp_path / "empty"
     empty.mkdir()

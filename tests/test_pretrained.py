@@ -3,9 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -107,33 +104,6 @@ def test_a_training_can_start_from_it(elsewhere: Path, corpus: Path) -> None:
     start = start_run(config)
     assert start is not None
     assert start.path == SHIPPED.path
-
-
-@pytest.mark.slow
-def test_a_wheel_that_is_installed_elsewhere_translates(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    shutil.copytree(ROOT / "nmt", source / "nmt", ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*build, "-w", str(tmp_path), str(source)], check=True, cwd=source)
-    (wheel,) = tmp_path.glob("nmt-*.whl")
-    site = tmp_path / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    for path in filter(Path.is_file, SHIPPED.path.rglob("*")):
-        assert checksum(site / "nmt" / path.relative_to(ROOT / "nmt")) == checksum(path)
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from nmt.__main__ import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(site), "translate"],
-        input=b"Thank you very much.\n",
-        capture_output=True,
-        cwd=tmp_path,
-        check=True,
-    )
-    assert f"nmt: model {site}".encode() in done.stderr
-    assert "谢" in done.stdout.decode()
 
 
 # --- what it says of itself ---

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures and translations by which docs/models.md judges the model that comes with nmt.
+"""The figures and translations by which docs/lab/models.md judges the model that comes with nmt.
 
     measure_model.py scores pretrained data/tatoeba/test data/large/dev flores=FLORES.en,FLORES.zh
     measure_model.py spans pretrained data/tatoeba/test
@@ -287,8 +287,8 @@ def _cells(line: str) -> list[str] | None:
 
 
 @app.command()
-def graded(model: Model, page: Path = ROOT / "docs/graded.md") -> None:
-    """Translate the sentences of docs/graded.md anew; where a translation has changed, its grade becomes "?"."""
+def graded(model: Model, page: Path = ROOT / "docs/lab/graded.md") -> None:
+    """Translate the sentences of docs/lab/graded.md anew; where a translation has changed, its grade becomes "?"."""
     old = page.read_text(encoding="utf-8").split("\n")
     english = [row[0] for row in map(_cells, old) if row]
     translations = dict(zip(english, translate(model, english), strict=True))

@@ -60,7 +60,7 @@ def _refuse_ctranslate2(config: Config, asked: EngineRequest) -> None:
 
 
 def _best_engine(config: Config, asked: EngineRequest) -> EngineName:
-    """The faster engine, as docs/performance.md has measured them, of those that can do what is asked."""
+    """The faster engine, as docs/lab/performance.md has measured them, of those that can do what is asked."""
     fits = asked.device in ("auto", "cpu") and asked.precision in ("auto", "int8")
     samples = config.search.effective_method == "sample"
     inexpressible = config.model.norm == "post" and config.model.has_final_norm

@@ -28,7 +28,7 @@ def is_faster_in_bf16() -> bool:
     """Whether products of bf16 take less time than those of fp32.
 
     That is so with AMX, and with AVX512_BF16 on AMD's CPUs. On an Intel Xeon whose virtual machine hides AMX, training
-    took 1.6 times as long in bf16 (docs/performance.md).
+    took 1.6 times as long in bf16 (docs/lab/performance.md).
     """
     words = _words()
     return "amx_bf16" in words or words >= {"avx512_bf16", "AuthenticAMD"}
@@ -91,8 +91,8 @@ def sleep_sooner() -> None:
     """Let a thread that waits for another one sleep after a tenth of the usual time. Call it before torch is loaded.
 
     libgomp, the OpenMP library of torch on Linux, otherwise keeps a core busy with waiting. Beside other programs,
-    training is so 2.3 times as fast; on an idle machine it makes no difference (docs/performance.md). What the user's
-    environment says about waiting is left as it is.
+    training is so 2.3 times as fast; on an idle machine it makes no difference (docs/lab/performance.md). What the
+    user's environment says about waiting is left as it is.
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", str(_SPINS))

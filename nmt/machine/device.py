@@ -50,7 +50,7 @@ def open_device(name: str) -> torch.device:
     A GPU becomes the one of this process: otherwise pinned memory and events would take memory of the
     first GPU for another one's work. Where it multiplies in float32, it may do so in TF32: three
     digits of a product instead of seven, and several times as fast. Attention is never cuDNN's, which
-    makes a plan for each new shape of its operands, and batches have many (docs/performance.md).
+    makes a plan for each new shape of its operands, and batches have many (docs/lab/performance.md).
     """
     device = resolve_device(name)
     if device.type == "cuda":

@@ -1,6 +1,6 @@
 """Processes that work for this one, forked from it: they have its model at once, and share its memory.
 
-Threads would share Python's lock instead (docs/performance.md). A forked process has none of torch's threads, so it
+Threads would share Python's lock instead (docs/lab/performance.md). A forked process has none of torch's threads, so it
 computes on one; torch's DataLoader does the same.
 """
 

@@ -12,7 +12,7 @@ import sentencepiece
 
 from nmt.errors import ConfigError, ModelError
 
-# A corpus of this many lines or more trains the model with so many of them, and faster: see docs/performance.md.
+# A corpus of this many lines or more trains the model with so many of them, and faster: see docs/lab/performance.md.
 SAMPLED_LINES = 300_000
 _LEAST_SEEDS = 320_000  # candidates in the first round
 _SEEDS_PER_PIECE = 10  # with 4, held-out text has 2 % more pieces

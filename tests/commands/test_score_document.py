@@ -1,4 +1,4 @@
-"""The pipelines of docs/scoring.md, as they stand there."""
+"""The pipelines of docs/guide/scoring.md, as they stand there."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from conftest import counting_pairs, tiny_config, train
 from nmt.run.folder import RunDir
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "scoring.md"
+DOCUMENT = ROOT / "docs" / "guide" / "scoring.md"
 needs_tools = pytest.mark.skipif(
     not all(map(shutil.which, ("bash", "awk", "paste", "sort", "cut", "grep"))),
     reason="no bash, awk, paste, sort, cut or grep",

@@ -1,4 +1,4 @@
-"""The commands of docs/evaluation.md work as they stand, but those that need the network."""
+"""The commands of docs/guide/evaluate.md work as they stand, but those that need the network."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from nmt.cli import app
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "evaluation.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "guide" / "evaluate.md"
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.M | re.S)
 TEXTS = {
     "ref.zh": REFERENCES,

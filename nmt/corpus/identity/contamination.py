@@ -5,7 +5,7 @@
 
 A match tells something only if the text is long: "Good luck." is in a test set and in any corpus. So the letters
 of the sides that match are added up, a Han character counting as three, and 30 of them are contamination. Both
-figures are measured: see docs/contamination.md.
+figures are measured: see docs/lab/contamination.md.
 """
 
 import re

@@ -17,7 +17,7 @@ from nmt.train.start.word_pairs import WordPairs
 
 _EXTRA = 16  # dimensions that make the first d of a randomised factorisation exact enough
 _ROUNDS = 3
-_QUIET = 0.3  # for others see docs/training.md
+_QUIET = 0.3  # for others see docs/lab/training.md
 
 
 @torch.no_grad()

@@ -23,7 +23,7 @@ from nmt.translate.opening import load_translator
 
 pytest.importorskip("ctranslate2")
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "models.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "lab" / "models.md"
 # Searched as other programs search: to the last position, and no blank or repeated line tried again.
 GREEDY = ("search.method=greedy", "search.max_ratio=1000")
 TEA = "I like tea."

@@ -1,4 +1,4 @@
-"""The commands of docs/models.md, "Import", with a random model in the place of the published one."""
+"""The commands of docs/lab/models.md, "Import", with a random model in the place of the published one."""
 
 import shlex
 from pathlib import Path
@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from nmt.cli import app
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "models.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "lab" / "models.md"
 NAME = "Helsinki-NLP/opus-mt-en-zh"
 
 

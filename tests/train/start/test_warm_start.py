@@ -299,7 +299,7 @@ def test_what_is_overwritten_decides_nothing(
 
 
 def test_the_example_of_the_documentation_trains(trained: RunDir, tmp_path: Path) -> None:
-    page = Path(__file__).parents[3] / "docs" / "models.md"
+    page = Path(__file__).parents[3] / "docs" / "lab" / "models.md"
     _, _, section = page.read_text(encoding="utf-8").partition("\n## Train on\n")
     example = section.partition("```yaml\n")[2].partition("```")[0]
     (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
