@@ -86,7 +86,7 @@ class TwoNodes:
             with suppress(OSError):
                 parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
                 title = (process / "cmdline").read_bytes()
-                is_at_work = title.startswith((b"ray::Worker", b"ray::_applied"))
+                is_at_work = title.startswith((b"ray::_translated", b"ray::_applied"))
                 if parent in raylets and is_at_work:
                     found.append(int(process.name))
         return found
@@ -114,7 +114,8 @@ class Job:
         """Whether it has ended. Exits if it failed."""
         status = self.process.poll()
         if status:
-            raise SystemExit(f"kill: the command failed with {status}; see {self._log}")
+            said = self._log.read_text(encoding="utf-8")
+            raise SystemExit(f"{said}kill: the command failed with {status}")
         return status is not None
 
 

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md names every file that there is, and no other; links lead somewhere."""
+"""Documents are short, name the files that there are, and link to what is there."""
 
 import re
 from pathlib import Path
@@ -48,3 +48,13 @@ def test_every_file_that_a_document_links_to_is_there(document: str) -> None:
     path = ROOT / document
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+LIMITS = {"README.md": 120} | {name: 150 for name in DOCUMENTS if name.startswith("docs/guide/")}
+
+
+@pytest.mark.parametrize("document", LIMITS)
+def test_what_people_read_first_is_short(document: str) -> None:
+    lines = (ROOT / document).read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= LIMITS[document]
+    assert not [line for line in lines if len(line) > 120 and not line.startswith("|")]

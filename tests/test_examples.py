@@ -24,7 +24,7 @@ from shell import loaded_programs, run_shell
 from nmt.config.load import dump, load_config
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [*sorted((ROOT / "docs" / "guide").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 _BLOCK = re.compile(
     r"""
     (?: ^<!--\ (?P<mark> file | not\ run ):\ (?P<value>.*?)\ -->\n )?

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.errors import UserError
 from nmt.run.folder import RunDir
 from nmt.spans.masking import find
 
@@ -53,15 +54,30 @@ def test_a_grade_stays_only_where_the_translation_stays(monkeypatch: pytest.Monk
     monkeypatch.syspath_prepend(SCRIPTS)
     from measure_model import regraded
 
-    page = [
-        "text",
-        "| English | Chinese | |",
-        "|---|---|---|",
-        "| a | 甲 | right |",
-        "| b | 乙 | wrong |",
-    ]
-    new = {"a": "甲", "b": "丙", "text": "文"}
-    assert list(regraded(page, new)) == [*page[:4], "| b | 丙 | ? |"]
+    rows = [["a", "甲", "right"], ["b", "乙", "wrong"], ["a", "乙", "wrong"]]
+    new = {"a": "甲", "b": "丙"}
+    assert list(regraded(rows, new)) == [["a", "甲", "right"], ["b", "丙", "?"], ["a", "甲", "?"]]
+
+
+def test_the_graded_translations_are_tables_that_can_be_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from measure_model import COLUMNS, read_graded
+
+    folder = SCRIPTS.parents[1] / "docs" / "lab" / "graded"
+    rows = {path.stem: read_graded(path) for path in folder.glob("*.tsv")}
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| \[(\S+)\.tsv\]\(\1\.tsv\) \| (\d+) \|", page, re.MULTILINE)
+    assert {name: int(lines) for name, lines in told} == {name: len(rows[name]) for name in rows}
+    assert {row[2] for each in rows.values() for row in each} == {
+        *("right", "understandable", "wrong"),
+        *(f"{readers} of 3" for readers in range(4)),
+    }
+    for text in ("a\t甲\tright\n", "\t".join(COLUMNS) + "\na\t甲\n"):
+        (tmp_path / "some.tsv").write_text(text, encoding="utf-8")
+        with pytest.raises(UserError, match="not a table of source, translation, grade"):
+            read_graded(tmp_path / "some.tsv")
 
 
 @pytest.mark.slow
@@ -92,15 +108,19 @@ def test_scores_are_those_of_evaluate(trained: RunDir) -> None:
 
 
 @pytest.mark.slow
-def test_a_page_is_translated_anew_in_place(trained: RunDir, tmp_path: Path) -> None:
-    page = tmp_path / "graded.md"
-    page.write_text("text\n| English | Chinese | |\n|---|---|---|\n| one two | 无 | right |\n")
-    done = measure("graded", trained.path, "--page", page)
-    assert done.stdout == "1 of 1 to be graded\n", done.stderr
-    once = page.read_text()
-    assert re.search(r"\n\| one two \| (?!无).+ \| \? \|\n$", once)
-    assert measure("graded", trained.path, "--page", page).stdout == "1 of 1 to be graded\n"
-    assert page.read_text() == once
+def test_files_are_translated_anew_in_place(trained: RunDir, tmp_path: Path) -> None:
+    head = "source\ttranslation\tgrade\n"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.tsv").write_text(f"{head}one two\t无\tright\n", encoding="utf-8")
+    done = measure("graded", trained.path, "--folder", tmp_path)
+    assert done.stdout == "2 of 2 to be graded\n", done.stderr
+    once = [(tmp_path / f"{name}.tsv").read_text(encoding="utf-8") for name in ("a", "b")]
+    assert once[0] == once[1]
+    assert re.fullmatch(rf"{head}one two\t(?!无).+\t\?\n", once[0])
+    assert measure("graded", trained.path, "--folder", tmp_path).stdout == done.stdout
+    assert (tmp_path / "a.tsv").read_text(encoding="utf-8") == once[0]
+    empty = measure("graded", trained.path, "--folder", tmp_path / "none")
+    assert empty.stderr.startswith(f"measure_model: {tmp_path}/none: no .tsv files; ")
 
 
 @pytest.mark.slow

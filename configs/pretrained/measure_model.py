@@ -267,34 +267,38 @@ def _lines_with_figures(sets: Sequence[Files]) -> dict[str, str]:
 
 # --- translations that people graded ---
 
-
-def regraded(page: list[str], translations: dict[str, str]) -> Iterator[str]:
-    """A page with its translations made anew: a grade stays only where its translation stays."""
-    for line in page:
-        english, chinese, _grade = _cells(line) or ("", "", "")
-        new = translations.get(english)
-        if new is None or new == chinese:
-            yield line
-        else:
-            yield f"| {english} | {new} | ? |"
+COLUMNS = ["source", "translation", "grade"]
+UNGRADED = "?"
 
 
-def _cells(line: str) -> list[str] | None:
-    """The three cells of a row with a translation; None for all other lines."""
-    cells = [cell.strip() for cell in line.split("|")[1:-1]]
-    is_row = len(cells) == 3 and cells[0] not in ("English", "---")
-    return cells if is_row else None
+def read_graded(path: Path) -> list[list[str]]:
+    """The rows of a file of graded translations: source, translation, grade."""
+    head, *rows = [line.split("\t") for line in read_lines(path)]
+    if any(len(row) != len(COLUMNS) for row in rows) or head != COLUMNS:
+        raise UserError(f"{path}: not a table of {', '.join(COLUMNS)}")
+    return rows
+
+
+def regraded(rows: list[list[str]], translations: dict[str, str]) -> Iterator[list[str]]:
+    """The rows with new translations; a grade stays only where its translation stays."""
+    for source, translation, grade in rows:
+        new = translations[source]
+        yield [source, new, grade if new == translation else UNGRADED]
 
 
 @app.command()
-def graded(model: Model, page: Path = ROOT / "docs/lab/graded.md") -> None:
-    """Translate the sentences of docs/lab/graded.md anew; where a translation has changed, its grade becomes "?"."""
-    old = page.read_text(encoding="utf-8").split("\n")
-    english = [row[0] for row in map(_cells, old) if row]
-    translations = dict(zip(english, translate(model, english), strict=True))
-    new = list(regraded(old, translations))
-    write_text(page, "\n".join(new))
-    print(f"{sum(line.endswith('| ? |') for line in new)} of {len(english)} to be graded")
+def graded(model: Model, folder: Path = ROOT / "docs/lab/graded") -> None:
+    """Translate the sentences of docs/lab/graded anew; where a translation has changed, its grade becomes "?"."""
+    old = {path: read_graded(path) for path in sorted(folder.glob("*.tsv"))}
+    if not old:
+        raise UserError(f"{folder}: no .tsv files; name the folder of the graded translations")
+    sources = list(dict.fromkeys(row[0] for rows in old.values() for row in rows))
+    translations = dict(zip(sources, translate(model, sources), strict=True))
+    new = {path: list(regraded(rows, translations)) for path, rows in old.items()}
+    for path, rows in new.items():
+        write_text(path, "".join("\t".join(row) + "\n" for row in [COLUMNS, *rows]))
+    grades = [row[2] for rows in new.values() for row in rows]
+    print(f"{grades.count(UNGRADED)} of {len(grades)} to be graded")
 
 
 if __name__ == "__main__":
