@@ -45,7 +45,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         (
             ["translate", "{corpus}/test.en"],
             2,
-            "is not of the form KEY=VALUE; a file is given as --input FILE, or as < FILE",
+            "is not a setting (KEY=VALUE); give a file as --input FILE, several",
         ),
         (["train", "updates=5"], 2, "unknown key 'updates'; did you mean 'train.updates'?"),
         (["train", "mine.yaml"], 2, "did you mean --config mine.yaml?"),
@@ -112,7 +112,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
             "--max-bytes 1GB: must be a whole number of at least 1",
         ),
         (["typography", "--spacing", "foo"], 2, "'--spacing': 'foo' is not one of 'keep', 'none'"),
-        (["typography", "ty.txt"], 2, "(ty.txt); a file is given as --input FILE"),
+        (["typography", "ty.txt"], 2, "(ty.txt); give a file as --input FILE"),
         (["translate", "--file", "x"], 2, "No such option: --file (Possible options: --input)"),
         (["translate", "--src", "x"], 2, "No such option: --src (Possible options: --input)"),
         (["evaluate", "--input", "x"], 2, "No such option: --input (Possible options: --src)"),
@@ -145,7 +145,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         ),
         (["translate", "beam_size=3"], 2, "key 'beam_size'; did you mean 'search.beam_size'?"),
         (["evaluate", "search.beamsize=3"], 2, "did you mean 'search.beam_size'?"),
-        (["evaluate", "out.zh"], 2, "a file is given as --hyp FILE --ref FILE"),
+        (["evaluate", "out.zh"], 2, "give files as --hyp FILE --ref FILE"),
         (
             ["translate", "-o", "nodir/x"],
             2,

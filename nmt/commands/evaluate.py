@@ -80,7 +80,7 @@ Quiet = Annotated[
     ),
 ]
 
-_FILES = "a file is given as --hyp FILE --ref FILE, or as --src FILE --ref FILE"
+_FILES = "give files as --hyp FILE --ref FILE, or as --src FILE --ref FILE"
 
 
 def evaluate(

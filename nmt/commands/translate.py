@@ -63,7 +63,7 @@ Workers = Annotated[
     ),
 ]
 
-_FILES = "a file is given as --input FILE, or as < FILE, and a pattern in quotes"
+_FILES = "give a file as --input FILE, several as --input 'PATTERN', text as echo TEXT | nmt translate"
 
 
 def translate(

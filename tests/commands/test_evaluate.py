@@ -148,7 +148,7 @@ def test_test_lines_that_the_run_was_trained_on_are_a_doubt(
     record = json.loads(seen.stdout)
     assert 0 < record["lines_in_train"] < 30  # the short ones are not counted
     [doubt] = [warning for warning in record["warnings"] if "trained on" in warning]
-    assert f"{record['lines_in_train']} of 32 test lines stand in the text" in doubt
+    assert f"{record['lines_in_train']} of 32 test lines are in the text" in doubt
     assert f"warning: {doubt}" in seen.stderr
     own = json.loads(invoke(*common).stdout)
     assert (own["lines_in_train"], own["warnings"]) == (0, [])

@@ -150,7 +150,7 @@ def test_an_evaluation_tells_of_test_lines_in_the_memory(trained: RunDir, tmp_pa
     assert done["search"]["memory"] == str(known)
     assert done["lines_in_memory"] > 5  # the short ones are not counted
     [doubt] = [warning for warning in done["warnings"] if "search.memory" in warning]
-    assert doubt.startswith(f"{done['lines_in_memory']} of 20 test lines stand in search.memory")
+    assert doubt.startswith(f"{done['lines_in_memory']} of 20 test lines are in search.memory")
 
     unknown = json.loads(invoke(*common, "--memory", trained.path).stdout)
     # With its own pairs beside it, the model may be right in every line: it is on some CPUs.

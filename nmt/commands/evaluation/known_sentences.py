@@ -69,7 +69,7 @@ def doubts_about(
 
 def _doubt_about(known: Sequence[int], lines: int, where: str) -> str:
     share = f"{len(known):,} of {counted(lines, 'test line')}"
-    stand = "stands" if len(known) == 1 else "stand"
-    effect = "scores on them say little about other text"
-    fix = "score lines that the model has not seen"
-    return f"{share} {stand} in {where}, first line {known[0]}; {effect}; {fix}"
+    are = "is" if len(known) == 1 else "are"
+    effect = "their scores say little about other text"
+    fix = "test with lines that the model has not seen"
+    return f"{share} {are} in {where}, the first is line {known[0]}; {effect}; {fix}"

@@ -201,7 +201,7 @@ def refuse_strange_overrides(overrides: list[str], sections: tuple[str, ...], fi
     for override in overrides:
         name, equals, _value = override.partition("=")
         if not equals:
-            message = f"'{override}' is not of the form KEY=VALUE; {files}"
+            message = f"'{override}' is not a setting (KEY=VALUE); {files}"
             raise ConfigError(f"command line: {message}")
         unknown = unknown_setting(name)
         if unknown is not None:

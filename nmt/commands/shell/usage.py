@@ -69,7 +69,7 @@ def describe(error: Any) -> str:
         return f"command line: {message.rstrip('.')}"
     is_file = "unexpected extra argument" in message and "--input" in _options(context)
     program = "nmt" if context is None else context.command_path
-    fix = "a file is given as --input FILE" if is_file else f"see {program} --help"
+    fix = "give a file as --input FILE" if is_file else f"see {program} --help"
     return f"command line: {message.rstrip('.')}; {fix}"
 
 

@@ -23,7 +23,7 @@ from nmt.translate.opening import load_translator
 
 pytest.importorskip("ctranslate2")
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "lab" / "models.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "guide" / "models.md"
 # Searched as other programs search: to the last position, and no blank or repeated line tried again.
 GREEDY = ("search.method=greedy", "search.max_ratio=1000")
 TEA = "I like tea."
@@ -189,9 +189,9 @@ def test_the_examples_of_the_documentation_work(
     pytest.importorskip("transformers")
     monkeypatch.chdir(tmp_path)
     made_run(corpus, Path("runs/subword"), *SHARED, *GREEDY, "model.max_length=256")
-    _, _, section = DOCS.read_text(encoding="utf-8").partition("\n## Export\n")
+    _, _, section = DOCS.read_text(encoding="utf-8").partition("\n## Export a model\n")
     section = section.partition("\n## ")[0]
-    commands = re.findall(r"```sh\nnmt export (.*?)\n```", section)
+    commands = re.findall(r"^nmt export (.*)$", section, re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["ct2", "hf", "argos"]
     for command in commands:
         assert export(*command.replace("--quantize int8", "").split()).exit_code == 0

@@ -1,4 +1,4 @@
-"""The commands of docs/lab/models.md, "Import", with a random model in the place of the published one."""
+"""The commands of docs/guide/models.md, "Import a model", with a random model in the place of the published one."""
 
 import shlex
 from pathlib import Path
@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 from nmt.cli import app
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "lab" / "models.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "guide" / "models.md"
 NAME = "Helsinki-NLP/opus-mt-en-zh"
 
 
 def commands() -> list[list[str]]:
     """The words of each line of the example, without comments."""
-    _, _, section = DOCUMENT.read_text(encoding="utf-8").partition("\n## Import\n")
+    _, _, section = DOCUMENT.read_text(encoding="utf-8").partition("\n## Import a model\n")
     _, _, example = section.partition("```sh\n")
     return [shlex.split(line, comments=True) for line in example.partition("```")[0].splitlines()]
 

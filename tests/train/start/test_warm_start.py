@@ -1,5 +1,6 @@
 """Trainings that start from the weights of another run."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -299,21 +300,26 @@ def test_what_is_overwritten_decides_nothing(
 
 
 def test_the_example_of_the_documentation_trains(trained: RunDir, tmp_path: Path) -> None:
-    page = Path(__file__).parents[3] / "docs" / "lab" / "models.md"
-    _, _, section = page.read_text(encoding="utf-8").partition("\n## Train on\n")
-    example = section.partition("```yaml\n")[2].partition("```")[0]
-    (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "train-on.md").read_text("utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    console = page.partition("```console\n")[2].partition("```")[0]
+    command, *printed = console.splitlines()
+    config = tmp_path / "configs" / "on.yaml"
+    config.parent.mkdir()
+    config.write_text(example, encoding="utf-8")
     shutil.copytree(trained.path, tmp_path / "runs" / "base")
     for seed, name in enumerate(("my", "old")):
         pairs = counting_pairs(200, seed)
         text = "".join(f"{english}\t{chinese}\n" for english, chinese in pairs)
         (tmp_path / f"{name}.tsv").write_text(text, encoding="utf-8")
     few = ["train.updates=2", "train.precision=fp32", "train.device=cpu"]
-    done = run_nmt("train", "--config", "mine.yaml", *few, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr.decode()
+    done = run_nmt(*command.removeprefix("$ nmt ").split(), *few, cwd=tmp_path)
+    log = done.stderr.decode()
+    assert done.returncode == 0, log
     best = checkpoint.best(trained)
     assert best is not None
-    told = f"starting from the weights of runs/base/checkpoints/{best.name}\n"
-    assert told in done.stderr.decode()
+    assert f"starting from the weights of runs/base/checkpoints/{best.name}\n" in log
+    for line in printed:
+        assert re.search(f"^{'.*'.join(map(re.escape, line.split('…')))}$", log, re.MULTILINE), line
     run = RunDir(tmp_path / "runs" / "mine")
     assert load_config(run.config).model == load_config(trained.config).model
