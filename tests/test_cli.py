@@ -35,7 +35,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         ),
         (["import", "nodir", "no"], 5, "nodir: no such folder; name a folder, or a model on the"),
         (["import", "nodir"], 2, "Missing argument 'DIR'; see nmt import --help"),
-        (["import", "nodir", "{corpus}"], 2, "is not empty; name a folder that is not there yet"),
+        (["import", "nodir", "{corpus}"], 2, "is not empty; name a new or an empty folder"),
         (["translate", "--config", "none.yaml"], 2, "none.yaml: no such file"),
         (
             ["translate", "train.updates=3"],

@@ -13,9 +13,7 @@ Source = Annotated[
         "A folder with a MarianMT or Marian model, or owner/name on the Hugging Face hub.",
     ),
 ]
-Target = Annotated[
-    Path, options.path_argument("DIR", "The run folder to make; it must not be there yet.")
-]
+Target = Annotated[Path, options.path_argument("DIR", "The run folder to make: new, or empty.")]
 Prefix = Annotated[
     str | None,
     options.option("TOKEN", "Put before each source, such as '>>cmn_Hant<<'; '' for none."),

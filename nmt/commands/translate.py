@@ -63,7 +63,9 @@ Workers = Annotated[
     ),
 ]
 
-_FILES = "give a file as --input FILE, several as --input 'PATTERN', text as echo TEXT | nmt translate"
+_FILES = (
+    "give a file as --input FILE, several as --input 'PATTERN', text as echo TEXT | nmt translate"
+)
 
 
 def translate(

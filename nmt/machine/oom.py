@@ -50,9 +50,8 @@ class Capacity:
     """How much is computed at a time: all of a batch, until one does not fit in memory."""
 
     def __init__(self) -> None:
-        self.positions: int | None = (
-            None  # the most at a time, all rows together; None: all has fitted
-        )
+        # The most at a time, all rows together; None: all has fitted so far.
+        self.positions: int | None = None
 
     def rows(self, count: int, width: int) -> int:
         """How many of `count` rows of `width` positions to compute at a time."""

@@ -21,9 +21,9 @@ _SETTLED_AFTER = 60.0
 _LEAST_UPDATES = 3
 
 
-def too_large(parameters: int, pairs: int) -> str | None:
-    """Advice where a corpus is too small to teach a model of so many parameters."""
-    if parameters <= max(_SMALL, _MOST_PARAMETERS * pairs):
+def too_large(train: TrainConfig, parameters: int, pairs: int) -> str | None:
+    """Advice where a corpus is too small to teach a new model of so many parameters."""
+    if train.start_from is not None or parameters <= max(_SMALL, _MOST_PARAMETERS * pairs):
         return None
     example = "toy" if pairs < _FEW else "tatoeba"
     return (

@@ -109,7 +109,7 @@ class Trainer:
             self.log.warn(text)
         is_new = self.progress.update == 0
         say_or_warn = self.log.warn if is_new else self.log.say
-        for text in doubts(self.model, self.loader, self.selection):
+        for text in doubts(self.config.train, self.model, self.loader, self.selection):
             say_or_warn(text)
         if not is_new:
             self.log.say(f"resuming after update {self.progress.update:,}")

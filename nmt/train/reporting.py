@@ -38,7 +38,9 @@ def introduction(
     return f"{counted(parameters, 'parameter')}, {pairs}, {vocabularies}, {where}"
 
 
-def doubts(model: Transformer, loader: BatchLoader, selection: ModelSelection) -> Iterator[str]:
+def doubts(
+    train: TrainConfig, model: Transformer, loader: BatchLoader, selection: ModelSelection
+) -> Iterator[str]:
     """What a user should know before a training goes on for hours."""
     pairs = len(loader.fitting)
     left_out = len(loader.corpus) - pairs
@@ -49,7 +51,8 @@ def doubts(model: Transformer, loader: BatchLoader, selection: ModelSelection) -
     if not selection.can_measure:
         effect = "no validation, no early stopping; the last checkpoint counts as the best"
         yield f"dev is empty, or none of its pairs fits the model: {effect}"
-    advice = too_large(sum(parameter.numel() for parameter in model.parameters()), pairs)
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    advice = too_large(train, parameters, pairs)
     if advice:
         yield advice
 

@@ -14,6 +14,7 @@ from nmt.train.progress import Progress
 CONFIGS = Path(__file__).parents[2] / "configs"
 PATHS = {path.stem: path for path in CONFIGS.rglob("*.yaml")}
 CPU = torch.device("cpu")
+NEW = TrainConfig()
 # Pairs that each configuration says it is made for.
 MADE_FOR = {
     "toy": 4_722,
@@ -37,7 +38,7 @@ def parameters_of(name: str) -> int:
 
 @pytest.mark.parametrize("name", MADE_FOR)
 def test_a_configuration_on_what_it_is_made_for_is_no_ones_concern(name: str) -> None:
-    assert too_large(parameters_of(name), MADE_FOR[name]) is None
+    assert too_large(NEW, parameters_of(name), MADE_FOR[name]) is None
 
 
 def test_every_configuration_for_training_is_asked_about() -> None:
@@ -45,11 +46,16 @@ def test_every_configuration_for_training_is_asked_about() -> None:
 
 
 def test_the_base_model_on_two_thousand_pairs_is_advised_against() -> None:
-    said = too_large(46_000_000, 2000)
+    said = too_large(NEW, 46_000_000, 2000)
     assert said is not None
     assert said.startswith("46,000,000 parameters are more than 2,000 pairs can teach")
     assert "configs/toy.yaml" in said
-    assert "configs/tatoeba.yaml" in (too_large(parameters_of("base"), 40_000) or "")
+    assert "configs/tatoeba.yaml" in (too_large(NEW, parameters_of("base"), 40_000) or "")
+
+
+def test_the_size_of_a_model_that_is_trained_on_cannot_be_chosen() -> None:
+    train = TrainConfig(start_from="pretrained")
+    assert too_large(train, 46_000_000, 2000) is None
 
 
 def progress(update: int, seconds: float) -> Progress:

@@ -60,7 +60,7 @@ def load_trained(config: Config, run: RunDir, warn: Say, say: Say) -> Trained:
     tgt = load_side(config, run, "tgt")
     check_fits(folder, meta, src, tgt)
     model = built(config, folder, weights, (src, tgt), torch.device("cpu"), "fp32")
-    say(f"nmt: model {folder}{run.note}, fp32 on cpu")
+    say(f"nmt: model {folder}{run.note}")
     return Trained(
         model=model,
         src=src,

@@ -15,7 +15,7 @@ from nmt.run.ownership import staging, write_config
 from nmt.run.provenance import Provenance
 from nmt.run.sides import load_side
 
-FREE = "name a folder that is not there yet"
+FREE = "name a new or an empty folder"
 _UPDATES = 0  # imported weights had no updates here
 
 
