@@ -199,8 +199,14 @@ def ensure_vocabularies(config: Config, run: RunDir, say: Say) -> None:
 
 
 def run_prepare(config: Config, run: RunDir, say: Say, in_chunks: MapChunks = map_chunks) -> None:
-    """Prepare, and say what was kept and dropped. Raises ConfigError if the run is trained already."""
-    _refuse_if_trained(run, "prepare")
+    """Prepare, and say what was kept and dropped.
+
+    A trained run keeps the text that it was trained on: there is nothing to do if that is still what would be made, and
+    else ConfigError is raised.
+    """
+    if run.steps():
+        _keep_what_is_trained_on(run, "prepare", why_stale(config, run), say)
+        return
     _refuse_foreign_text(config, run)
     with staging(run) as staged:
         report = prepare(config, staged, in_chunks)
@@ -214,8 +220,11 @@ def run_prepare(config: Config, run: RunDir, say: Say, in_chunks: MapChunks = ma
 
 
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
-    """Build the vocabularies, and say what they cover. Raises ConfigError if the run is trained already."""
-    _refuse_if_trained(run, "build-vocab")
+    """Build the vocabularies, and say what they cover. Of a trained run, raises ConfigError as `run_prepare` does."""
+    if run.steps():
+        stale = None if vocabularies_are_current(config, run) else "other vocabularies are due"
+        _keep_what_is_trained_on(run, "build-vocab", stale, say)
+        return
     _refuse_foreign_vocabularies(config, run)
     with staging(run, prepared=run) as staged:
         report = build_vocabularies(config, staged)
@@ -234,9 +243,9 @@ def _coverage(side: dict[str, Any]) -> str:
     )
 
 
-def _refuse_if_trained(run: RunDir, stage: str) -> None:
-    """Raise ConfigError where running a stage again would part a trained model from its vocabularies."""
-    if run.steps():
-        raise ConfigError(
-            f"{run.path}: {stage} would replace what its checkpoints were trained on; {_FIX}"
-        )
+def _keep_what_is_trained_on(run: RunDir, stage: str, change: str | None, say: Say) -> None:
+    """Say that nothing is to be done, or raise ConfigError for a `change` that would replace what was trained on."""
+    if change is not None:
+        effect = f"{stage} would replace what its checkpoints were trained on"
+        raise ConfigError(f"{run.path}: {change}; {effect}; {_FIX}")
+    say(f"{stage}: {run.path} is trained already: nothing to do")

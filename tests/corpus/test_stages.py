@@ -66,11 +66,30 @@ def test_a_changed_corpus_is_prepared_again_before_training_but_not_under_a_trai
     stages.ensure_vocabularies(config, run, said.append)
     effect = "the run keeps the text that it was trained on"
     assert said[0].startswith(f"{run.path}: {data / 'train.en'} has changed; {effect}")
-    for stage in (stages.run_prepare, stages.run_build_vocab):
-        with pytest.raises(ConfigError, match="would replace what its checkpoints were trained on"):
-            stage(config, run, said.append)
+    with pytest.raises(
+        ConfigError, match="prepare would replace what its checkpoints were trained"
+    ):
+        stages.run_prepare(config, run, said.append)
+    with pytest.raises(ConfigError, match="build-vocab would replace what its checkpoints were"):
+        stages.run_build_vocab(config.model_copy(update={"shared_vocab": True}), run, said.append)
     assert {path: path.read_bytes() for path in kept} == kept
     assert load_translator(config, run).translate(["one."])
+
+
+def test_the_stages_can_be_repeated_after_the_training_and_do_nothing(
+    world: tuple[Path, Path],
+) -> None:
+    config = tiny_config(*world, *short(*world))
+    run = train(config)
+    before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+    said: list[str] = []
+    stages.run_prepare(config, run, said.append)
+    stages.run_build_vocab(config, run, said.append)
+    assert said == [
+        f"{stage}: {run.path} is trained already: nothing to do"
+        for stage in ("prepare", "build-vocab")
+    ]
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_overwrite_deletes_nothing_for_a_training_that_cannot_begin(
