@@ -61,7 +61,7 @@ def _one_line() -> Iterator[None]:
     except KeyboardInterrupt:
         raise typer.Exit(128 + signal.SIGINT) from None
     except OSError as error:
-        right = "; get the right to read or write it" if isinstance(error, PermissionError) else ""
+        right = "; check its permissions" if isinstance(error, PermissionError) else ""
         say(f"nmt: {error.filename or 'stdout or a file'}: {error.strerror or error}{right}")
         raise typer.Exit(1) from None
 

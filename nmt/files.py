@@ -118,9 +118,9 @@ def unreadable(path: Path | str, error: OSError) -> str:
         return f"{path}: no such file; name an existing one (relative paths start at {Path.cwd()})"
     if isinstance(error, IsADirectoryError):
         return f"{path}: is a folder; name a file in it"
-    fix = "name another file, or look at the disk that it is on"
+    fix = "name another file, or check the disk"
     if isinstance(error, PermissionError):
-        fix = "get the right to read it and to enter its folders"
+        fix = "check the permissions of the file and of its folders"
     return f"{path}: cannot be read ({error.strerror}); {fix}"
 
 
@@ -257,7 +257,7 @@ def refuse_unwritable(folder: Path) -> None:
     with readable_or(ConfigError):
         around = next(path for path in (folder, *folder.parents) if _is_taken(path))
     if not around.is_dir():
-        message = "a file stands where a folder is needed"
+        message = "there is a file where a folder is needed"
         raise ConfigError(f"{around}: {message}; name another folder")
     if not os.access(around, os.W_OK | os.X_OK):
         place = "" if around == folder else f"{around.absolute()} "
@@ -283,7 +283,7 @@ def _hold(lock: Path, descriptor: int) -> None:
             return
     except (BlockingIOError, FileNotFoundError):
         pass
-    message = "another process is at work in this folder; wait for it, or stop it"
+    message = "another process is working in this folder; wait for it or stop it"
     raise UserError(f"{lock.parent}: {message}")
 
 

@@ -131,7 +131,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         (
             ["translate", "--beam-size", "5", "search.beam_size=3"],
             2,
-            "--beam-size 5 and search.beam_size=3 say the same setting; give one",
+            "--beam-size 5 and search.beam_size=3 set the same thing; give one of them",
         ),
         (["translate", "--overwrite"], 2, "--overwrite needs --output FILE"),
         (["translate", "--overwrite", "-o", "-"], 2, "--overwrite needs --output FILE"),

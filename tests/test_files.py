@@ -57,7 +57,7 @@ def test_no_folder_can_be_made_where_a_file_stands(name: str, tmp_path: Path) ->
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "gone")
     place = tmp_path / name.partition("/")[0]
-    with pytest.raises(ConfigError, match=f"{place}: a file stands where a folder is needed"):
+    with pytest.raises(ConfigError, match=f"{place}: there is a file where a folder is needed"):
         refuse_unwritable(tmp_path / name)
 
 

@@ -215,7 +215,7 @@ def _metrics(settings: "Config", gate: Gate, files: EvaluationFiles) -> list[str
     with_bars = [name for name in gate.floors if name not in files.segment_scores]
     metrics = list(dict.fromkeys([*settings.evaluate.metrics, *with_bars]))
     if not metrics:
-        raise ConfigError("evaluate.metrics names no metric; name one at least, such as [bleu]")
+        raise ConfigError("evaluate.metrics names no metric; name at least one, such as [bleu]")
     for name in metrics:
         new_metric(name)
     return metrics

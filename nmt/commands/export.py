@@ -20,7 +20,7 @@ Folder = Annotated[Path, options.path_argument("DIR", "The folder to make.")]
 _TYPES = "; ".join(f"{target}: {', '.join(types)}" for target, types in QUANTIZATIONS.items())
 Quantize = Annotated[
     Quantization | None,
-    options.option("TYPE", f"Numbers of the weights; the first is the default. {_TYPES}."),
+    options.option("TYPE", f"Number format of the weights; the first is the default. {_TYPES}."),
 ]
 Overwrite = Annotated[bool, options.flag("Replace DIR if nmt exported it.", "--overwrite")]
 

@@ -49,19 +49,19 @@ OutputFormat = Annotated[
 PerToken = Annotated[
     bool,
     options.flag(
-        "Divide each number by its tokens, the end of the sentence among them.", "--per-token"
+        "Divide each number by the number of tokens, end of sentence included.", "--per-token"
     ),
 ]
 BatchTokens = Annotated[
-    int, typer.Option(metavar="N", min=1, help="Padded tokens of a side scored at once.")
+    int, typer.Option(metavar="N", min=1, help="Tokens of one side per batch, padding included.")
 ]
 Precision = Annotated[
     Literal["auto", "fp32", "bf16", "fp16"],
-    options.option("[auto|fp32|bf16|fp16]", "How exactly to compute."),
+    options.option("[auto|fp32|bf16|fp16]", "Number format of the computation."),
 ]
 # What is said of pairs without a score.
 _REASONS = {
-    "empty": "with nothing to score on a side",
+    "empty": "with an empty side",
     "too long": "longer than the model's max_length",
 }
 

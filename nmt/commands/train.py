@@ -11,7 +11,7 @@ from nmt.machine.signals import telling_how_to_go_on
 
 # Most updates find all of theirs among so many, and training stays small.
 _KERNELS = 2048
-_HOW = "nothing is trained yet; the same command goes on after the stages that are done"
+_HOW = "nothing is trained yet; the same command continues after the finished stages"
 
 Device = Annotated[
     str | None,

@@ -35,31 +35,35 @@ if TYPE_CHECKING:
 
 OutputFormat = Annotated[
     Literal["text", "jsonl", "scores"],
-    options.option("[text|jsonl|scores]", "What to write for each line.", "--format"),
+    options.option("[text|jsonl|scores]", "Output format.", "--format"),
 ]
 Alignments = Annotated[
     bool,
-    options.flag("With --format jsonl: which words stand for which, by attention.", "--alignments"),
+    options.flag(
+        "With --format jsonl: which source words belong to which translated words.", "--alignments"
+    ),
 ]
 NBest = Annotated[
     str | None, options.option("N", "Translations of each line, with --format jsonl or scores.")
 ]
 LengthPenalty = Annotated[
-    str | None, options.option("X", "0: none; higher values favour longer translations.")
+    str | None, options.option("X", "Higher values favour longer translations; 0: no penalty.")
 ]
 MaxLength = Annotated[str | None, options.option("N", "Longest translation, in tokens.")]
-BatchTokens = Annotated[str | None, options.option("N", "Padded source tokens translated at once.")]
-Resume = Annotated[bool, options.flag("Go on where an interrupted --output stopped.", "--resume")]
+BatchTokens = Annotated[
+    str | None, options.option("N", "Source tokens per batch, padding included.")
+]
+Resume = Annotated[bool, options.flag("Continue an interrupted --output.", "--resume")]
 OutputDir = Annotated[
     Path | None,
     options.path_option(
-        "DIR", "Translate the files that --input 'PATTERN' names, each to a file of its name here."
+        "DIR", "Folder for the translations of the files that match --input 'PATTERN'."
     ),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Models at work with --ray; default: one for each GPU or CPU."
+        metavar="N", min=1, help="Number of models with --ray; default: one per GPU or CPU."
     ),
 ]
 
@@ -145,7 +149,7 @@ def _trained_run(
 def _refuse_several_as_text(output_format: str, n_best: int) -> None:
     if output_format == "text" and n_best > 1:
         message = f"n_best={n_best} needs --format jsonl or scores"
-        raise ConfigError(f"{message}; text has one translation a line")
+        raise ConfigError(f"{message}; text has one translation per line")
 
 
 def _engine_that_aligns(
@@ -177,7 +181,7 @@ def _to_stdout(job: Job, source: Path | None) -> None:
     work = shard_translator(job)
     file = None if is_standard(source) else source
     if file is None and sys.stdin.isatty() and not job.quiet:
-        say("nmt: type English, a line at a time; Ctrl-D ends")
+        say("nmt: type English, one line at a time; Ctrl-D ends")
     lines = input_lines(file, job.invalid)
     on_disk = is_on_disk(file)
     numbered = _numbered(windows(lines) if on_disk else live_windows(lines))

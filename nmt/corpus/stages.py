@@ -96,8 +96,8 @@ def _refuse_unfit_folder(run: RunDir) -> None:
     """Raise ConfigError where a run would be scattered among everything else."""
     folder = run.path.resolve()
     if folder in Path.cwd().resolve().parents or folder == Path("~").expanduser().resolve():
-        fix = f"name a folder of its own, such as {run.path / 'runs' / 'mine'}"
-        raise ConfigError(f"run_dir={run.path}: is no folder for a run alone; {fix}")
+        fix = f"choose a separate folder, such as {run.path / 'runs' / 'mine'}"
+        raise ConfigError(f"run_dir={run.path}: also holds other files; {fix}")
 
 
 def _refuse_to_start_from_itself(config: Config, run: RunDir) -> None:
@@ -239,7 +239,7 @@ def _coverage(side: dict[str, Any]) -> str:
         return "dev is empty"
     return (
         f"dev: coverage {side['dev_coverage']:.2f} %, OOV {side['dev_oov']:.2f} %, "
-        f"unknown even when spelled {side['dev_unk']:.2f} %"
+        f"still <unk> after spelling {side['dev_unk']:.2f} %"
     )
 
 

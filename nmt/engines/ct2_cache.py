@@ -78,7 +78,7 @@ def _one_at_a_time(root: Path) -> Iterator[None]:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             stack.enter_context(opened_alone(root / ".lock"))
         except OSError as error:
-            fix = "name a folder for it as $XDG_CACHE_HOME, or take --engine torch"
+            fix = "name a folder for it as $XDG_CACHE_HOME, or use --engine torch"
             problem = f"the model cannot be converted for CTranslate2 there ({error.strerror})"
             raise EngineError(f"{root}: {problem}; {fix}") from None
         yield
@@ -154,16 +154,16 @@ def _temporary() -> Path:
 
     Raises EngineError if it is somebody else's, who could put any model there, or if there are no temporary files.
     """
-    fix = "name another folder as $XDG_CACHE_HOME, or take --engine torch"
+    fix = "name another folder as $XDG_CACHE_HOME, or use --engine torch"
     try:
         own = Path(tempfile.gettempdir()) / f"nmt-{os.getuid()}"
     except FileNotFoundError as error:
-        raise EngineError(f"no folder takes a converted model ({error.strerror}); {fix}") from None
+        raise EngineError(f"no folder for the converted model ({error.strerror}); {fix}") from None
     with suppress(FileNotFoundError):
         found = own.lstat()
         is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o022
         if found.st_uid != os.getuid() or not is_private:
-            problem = "belongs to another user, or others can write to it"
+            problem = "belongs to another user, or other users can write to it"
             raise EngineError(f"{own}: {problem}; {fix}")
     return own / "ctranslate2"
 

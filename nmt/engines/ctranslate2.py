@@ -16,7 +16,7 @@ from nmt.search.batches import batches_of, longest_target
 from nmt.search.hypotheses import Hypothesis, NBest, length_penalty
 from nmt.text.side import Side
 
-_FIX = "run pip install ctranslate2, or take --engine torch"
+_FIX = "run pip install ctranslate2, or use --engine torch"
 
 
 def load_ctranslate2() -> ModuleType:
@@ -31,7 +31,7 @@ def load_ctranslate2() -> ModuleType:
         raise EngineError(f"CTranslate2 is not installed; {_FIX}") from None
     except ImportError as error:
         problem = f"CTranslate2 is installed, but cannot be loaded ({error})"
-        raise EngineError(f"{problem}; take --engine torch") from None
+        raise EngineError(f"{problem}; use --engine torch") from None
     finally:
         if not is_loaded:
             del sys.modules["torch"]
@@ -231,7 +231,7 @@ def _telling_what_fails() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        fix = "take --engine torch, or a lower --batch-tokens"
+        fix = "use --engine torch, or a lower --batch-tokens"
         raise UserError(f"CTranslate2 cannot translate this ({error}); {fix}") from None
 
 

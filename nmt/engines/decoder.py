@@ -178,7 +178,7 @@ class Decoder:
         is_first = self._capacity.positions is None
         self._capacity.halve(len(sources), _width(sources, search), UserError(f"{what}; {fix}"))
         if is_first:
-            effect = "it and later ones are searched in parts"
+            effect = "this and later batches are translated in parts"
             fix = "a lower search.batch_tokens avoids this"
             self._warn(
                 f"a batch of {len(sources)} sentences did not fit in memory; {effect}; {fix}"

@@ -65,7 +65,7 @@ def load_memory(path: Path, decoder: Decoder, say: Say) -> TranslationMemory:
     encoded = [encode_pair(decoder, pair) for pair in pairs]
     fitting = [(pair.src, pair.tgt) for pair in encoded if isinstance(pair, EncodedPair)]
     if not fitting:
-        raise DataError(f"{path}: no pair in it that the model could read; give some")
+        raise DataError(f"{path}: no sentence pair that the model can read")
     memory = TranslationMemory(fitting, len(decoder.src.vocab))
     left_out = len(encoded) - len(fitting)
     note = f" ({left_out:,} left out: empty or too long)" if left_out else ""

@@ -30,7 +30,7 @@ def lines_by_label(file: object, labels: Lines) -> list[LabelledLines]:
         if not label:
             raise DataError(f"{file}:{number + 1}: has no label; give each line one, such as news")
         if not label.isprintable():
-            fix = "give one label a line, as cut -f1 does"
+            fix = "give one label per line, as cut -f1 does"
             raise DataError(f"{file}:{number + 1}: {label!r} has tabs or control characters; {fix}")
         numbers.setdefault(label, []).append(number)
         if len(numbers) > MOST_LABELS:
@@ -61,7 +61,7 @@ def read_segment_scores(
     out. Raises DataError naming `file` and the line.
     """
     if not lines:
-        raise DataError(f"{file}: is empty; it must hold one score a line")
+        raise DataError(f"{file}: is empty; it must have one score per line")
     header = _header(lines[0], systems)
     first = 2 if header else 1
     columns = _columns(file, header, lines[0], systems)
@@ -116,7 +116,9 @@ def _is_number(text: str) -> bool:
 
 def _number(text: str, file: object, number: int) -> float:
     if not _is_number(text):
-        raise DataError(f"{file}:{number}: {text.strip()!r} is not a number; give one score a line")
+        raise DataError(
+            f"{file}:{number}: {text.strip()!r} is not a number; give one score per line"
+        )
     value = float(text)
     if not math.isfinite(value):
         raise DataError(f"{file}:{number}: {text.strip()!r} is not finite; give each line a number")

@@ -95,7 +95,7 @@ def _few(hypotheses: Lines) -> str | None:
     if len(hypotheses) >= _FEW:
         return None
     lines = counted(len(hypotheses), "line")
-    return f"{lines} cannot tell how good a system is, whatever the interval; take hundreds"
+    return f"only {lines}: too few for a reliable score; use several hundred"
 
 
 def _same_text(hypotheses: Lines, references: References) -> str | None:

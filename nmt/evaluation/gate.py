@@ -20,11 +20,13 @@ def parse_floors(texts: Iterable[str], segment_scores: Collection[str] = ()) -> 
         name = before.strip()
         number = after.strip()
         if not equals:
-            raise ConfigError(f"{text!r} is not a bar; write METRIC=X, such as bleu=20")
+            raise ConfigError(f"{text!r} is not a threshold; write METRIC=X, such as bleu=20")
         if name not in segment_scores:
             new_metric(name)  # raises for an unknown one
         if name in floors:
-            raise ConfigError(f"{text!r}: {name} already has the bar {floors[name]:g}; give one")
+            raise ConfigError(
+                f"{text!r}: {name} already has the threshold {floors[name]:g}; give one"
+            )
         try:
             floor = float(number)
         except ValueError:

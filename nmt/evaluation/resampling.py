@@ -32,7 +32,9 @@ def seed() -> int | None:
     if text.lower() == "none":
         return None
     if not text.isdecimal():
-        raise ConfigError(f"$SACREBLEU_SEED is {text!r}; give a whole number, or none for chance")
+        raise ConfigError(
+            f"$SACREBLEU_SEED is {text!r}; give a whole number, or 'none' for random seeds"
+        )
     return int(text)
 
 

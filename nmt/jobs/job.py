@@ -69,7 +69,7 @@ class Job:
             raise self.problems[0]
         unfinished = [file for file in self.files if not file.is_whole]
         names = ", ".join(file.text for file in unfinished)
-        kept = "what is done of them is kept, and the same command goes on from there"
+        kept = "their finished parts are kept; the same command continues"
         message = f"not translated: {names}; {kept}"
         is_data = any(isinstance(problem, DataError) for problem in self.problems)
         raise DataError(message) if is_data else UserError(message)

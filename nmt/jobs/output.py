@@ -75,7 +75,7 @@ class Output:
         if self.work.exists() and (not self.work.is_dir() or (names and ".lock" not in names)):
             fix = f"move it away, or name another {self._option}"
             raise ConfigError(
-                f"{self.work}: not written by nmt, and needed for what is done; {fix}"
+                f"{self.work}: not written by nmt, but nmt needs this place for unfinished work; {fix}"
             )
 
     # --- results of shards ---
@@ -137,7 +137,9 @@ class Output:
             fix = self.another
             if self.is_single:
                 fix = "move it away and give --resume, or give --resume --overwrite"
-            raise ConfigError(f"{file.target}: has appeared meanwhile; {fix}")
+            raise ConfigError(
+                f"{file.target}: was created by another program in the meantime; {fix}"
+            )
         joined.replace(file.target)
         sync(file.target.parent)
         self.clear(file)
@@ -193,7 +195,7 @@ def begin_reading(file: File) -> None:
         return  # a pipe
     file.before = _size_and_time(file.source)
     if file.before is None:
-        raise DataError(f"{file.source}: no such file; it was there when the command began")
+        raise DataError(f"{file.source}: no such file; it existed when the command started")
 
 
 def _size_and_time(path: Path) -> list[int] | None:
@@ -233,7 +235,8 @@ def refuse_targets(output: Output, files: Iterable[File], made_with: str) -> Non
         if not file.target.exists() or output.is_finished(file, made_with):
             continue
         if output.knows(file):
-            message = "was made with another model, search, format, nmt or number of threads, or from another input"
+            differs = "another model, search, format, nmt version or number of threads"
+            message = f"was made from another input, or with {differs}"
             raise ConfigError(f"{file.target}: {message}; {output.another}")
         raise ConfigError(f"{file.target}: exists already; {output.another}")
 
@@ -267,7 +270,7 @@ def _refuse_to_mix(
     done = output.lines_done(file)
     if done and not resume:
         raise ConfigError(
-            f"{output.work}: holds {counted(done, 'translated line')} already; "
+            f"{output.work}: already holds {counted(done, 'translated line')}; "
             "continue with --resume, or start again with --overwrite"
         )
     if done and made_by.read_text(encoding="utf-8") != made_with:

@@ -136,7 +136,7 @@ def _refuse_other(ready: Ready, first: Ready) -> None:
     if ready.made_with != first.made_with:
         difference = f"{_computing(ready)}, but on {first.node} {_computing(first)}"
         fix = "give --engine and --precision, and the same run folder on every node"
-        raise ModelError(f"node {ready.node}: would translate otherwise: {difference}; {fix}")
+        raise ModelError(f"node {ready.node}: would translate differently: {difference}; {fix}")
 
 
 def _computing(ready: Ready) -> str:

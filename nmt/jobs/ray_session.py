@@ -277,7 +277,7 @@ def _refuse_strange_address(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_WITHIN).close()
     except OSError as error:
         fix = f"start Ray there: ray start --head --port {port}"
-        raise UserError(f"--ray {address}: nobody answers ({error}); {fix}") from None
+        raise UserError(f"--ray {address}: no answer ({error}); {fix}") from None
 
 
 def last_line(error: BaseException) -> str:

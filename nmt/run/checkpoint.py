@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 FORMAT = 1
-RESTORE = "restore it from a copy, or take another checkpoint"
+RESTORE = "restore it from a copy, or use another checkpoint"
 
 Weights = dict[str, "Tensor"]  # by the names of the parameters
 
@@ -278,7 +278,7 @@ def _refuse_misfit(key: str, parameters: Weights, weights: Weights, source: Path
         message = f"'{key}' has shape {found}, the configuration makes it {expected}"
         raise ModelError(f"{source}: {message}")
     if not (weight.is_floating_point() and weight.isfinite().all()):
-        message = f"'{key}' holds values that are not finite numbers; take another checkpoint"
+        message = f"'{key}' holds values that are not finite numbers; use another checkpoint"
         raise ModelError(f"{source}: {message}")
 
 

@@ -28,7 +28,7 @@ def load_checkpoint(run: RunDir, warn: Say = print_nothing) -> Loaded:
             return _load_asked(run.checkpoint) if run.checkpoint else _load_best(run, warn)
         except _Replaced:
             time.sleep(_PAUSE)
-    fix = "a training replaces its checkpoints faster than they can be read; call again"
+    fix = "a training replaces its checkpoints faster than they can be read; try again"
     raise ModelError(f"{run.path}: {fix}")
 
 

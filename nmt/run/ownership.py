@@ -64,7 +64,7 @@ def refuse_foreign_places(run: RunDir) -> None:
     """Raise ConfigError where a training would append to a file, or need a folder, that is something else."""
     for folder in run.folders():
         if folder.exists() and not folder.is_dir():
-            raise ConfigError(f"{folder}: a file stands where nmt needs a folder; {_FIX}")
+            raise ConfigError(f"{folder}: there is a file where nmt needs a folder; {_FIX}")
     for path in (run.metrics, run.log, run.best):
         if path.exists() and not (path.is_file() and _begins_as_ours(path)):
             raise ConfigError(f"{path}: not written by nmt, and would be changed; {_FIX}")

@@ -44,6 +44,6 @@ def too_slow(
     if train.max_minutes is not None or left < _LONG:
         return None
     return (
-        f"at this pace the updates left take {left / 86400:,.0f} days on this CPU: set train.max_minutes, take a GPU, "
+        f"at this pace the updates left take {left / 86400:,.0f} days on this CPU: set train.max_minutes, use a GPU, "
         "or a smaller model (configs/tatoeba.yaml is trained within an hour)"
     )

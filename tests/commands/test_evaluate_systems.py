@@ -92,10 +92,14 @@ TWO = "--ref ref.zh --hyp good=good.zh --hyp bad=bad.zh"
         (f"{ONE} --by labels29", 3, "labels29 has 29 labels for 30 lines of text; give one a line"),
         (f"{ONE} --by gap", 3, "gap:30: has no label; give each line one, such as news"),
         (f"{ONE} --by no", 3, "no: no such file"),
-        (f"{ONE} --by empty.zh", 3, "empty.zh: has no lines; give one label a line"),
+        (f"{ONE} --by empty.zh", 3, "empty.zh: has no lines; give one label per line"),
         (f"{ONE} --segment-scores words.tsv", 3, "words.tsv:30: 'high' is not a number; give one"),
         (f"{ONE} --segment-scores x=nan.tsv", 3, "nan.tsv:1: 'nan' is not finite; give each line"),
-        (f"{ONE} --segment-scores x=empty.zh", 3, "empty.zh: has no lines; give one score a line"),
+        (
+            f"{ONE} --segment-scores x=empty.zh",
+            3,
+            "empty.zh: has no lines; give one score per line",
+        ),
         (
             f"{ONE} --segment-scores x=short.tsv",
             3,
@@ -104,7 +108,11 @@ TWO = "--ref ref.zh --hyp good=good.zh --hyp bad=bad.zh"
         (f"{ONE} --segment-scores x=labels29", 3, "labels29:2: 'news' is not a number"),
         (f"{TWO} --segment-scores comet.tsv", 3, "comet.tsv: 1 column of scores for 2 systems; "),
         (f"{ONE} --hyp bad=bad.zh --segment-scores both.tsv", 3, "no column is called 'good.zh', "),
-        (f"{ONE} --segment-scores bleu=comet.tsv", 2, "bleu is a metric of nmt's; call these"),
+        (
+            f"{ONE} --segment-scores bleu=comet.tsv",
+            2,
+            "bleu is the name of a metric in nmt; give these",
+        ),
         (
             f"{ONE} --segment-scores comet.tsv --segment-scores comet=both.tsv",
             2,
@@ -117,7 +125,7 @@ TWO = "--ref ref.zh --hyp good=good.zh --hyp bad=bad.zh"
             2,
             "mine: exists already; name another file, or --overwrite it",
         ),
-        (f"{ONE} --sentences ref.zh --overwrite", 2, "ref.zh: is what is read; name another file"),
+        (f"{ONE} --sentences ref.zh --overwrite", 2, "ref.zh: is the input; name another file"),
         (f"{ONE} --sentences no/s.tsv", 2, "no/s.tsv: there is no folder no; make it with"),
         (f"{ONE} --overwrite", 2, "--overwrite needs --output FILE or --sentences FILE"),
     ],

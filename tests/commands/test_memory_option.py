@@ -81,8 +81,8 @@ def test_a_run_can_be_a_memory(trained: RunDir, english: Path) -> None:
         ("absent.tsv", None, "absent.tsv: "),
         ("a.txt", "one\t一\n", "a.txt: not a translation memory; give a .tsv or .jsonl file"),
         ("a.tsv", "one\n", "a.tsv:1: one column, but source<TAB>target is needed"),
-        ("empty.tsv", "", "empty.tsv: no pair in it that the model could read"),
-        ("blank.tsv", "\t一\none\t\n", "blank.tsv: no pair in it that the model could read"),
+        ("empty.tsv", "", "empty.tsv: no sentence pair that the model can read"),
+        ("blank.tsv", "\t一\none\t\n", "blank.tsv: no sentence pair that the model can read"),
         ("a.jsonl", "one\n", "a.jsonl:1: not JSON"),
     ],
 )
@@ -101,7 +101,7 @@ def test_what_is_no_memory_is_refused(
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (["search.memory=other.tsv"], "say the same setting; give one"),
+        (["search.memory=other.tsv"], "set the same thing; give one of them"),
         (
             ["search.memory_weight=1"],
             "search.memory_weight=1: must be a number above 0 and at most 0.99",

@@ -94,7 +94,7 @@ def test_as_many_lines_come_out_as_go_in_whatever_they_hold(
     common = ["-m", trained.path, "-i", tmp_path / "pairs.tsv"]
     done = score(*common)
     assert [math.isnan(number) for number in numbers(done)] == [False, *[True] * 3, False, True]
-    assert "3 pairs with nothing to score on a side, first line 2: nan" in done.stderr
+    assert "3 pairs with an empty side, first line 2: nan" in done.stderr
     assert "1 pair longer than the model's max_length, first line 3: nan" in done.stderr
     as_json = score(*common, "--format", "jsonl")
     why = [json.loads(line).get("why") for line in as_json.stdout.splitlines()]
@@ -137,7 +137,7 @@ def test_the_pairs_before_a_mistake_are_scored(trained: RunDir, tmp_path: Path) 
         (["--format", "scores"], 2, "--format"),
         (["--device", "tpu"], 2, "--device tpu"),
         (["--ref", "t.zh"], 2, "(Possible options: --tgt)"),
-        (["--output", "s.en", "--src", "s.en", "--tgt", "t.zh"], 2, "is what is read"),
+        (["--output", "s.en", "--src", "s.en", "--tgt", "t.zh"], 2, "is the input"),
     ],
 )
 def test_mistakes_are_one_line(

@@ -47,7 +47,7 @@ def test_an_empty_path_is_refused_by_the_option_s_name(
     for command, option in options:
         done = invoke(command, *ARGUMENTS.get(command, []), option, "")
         assert done.exit_code == 2, (command, option, done.stderr)
-        assert re.fullmatch(rf"nmt: .*{option}('.*)?: '' is no (path|file); .*\n", done.stderr)
+        assert re.fullmatch(rf"nmt: .*{option}('.*)?: '' is not a (path|file); .*\n", done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_an_empty_path_is_no_argument_either(
     monkeypatch.chdir(tmp_path)
     done = invoke(*arguments)
     assert done.exit_code == 2
-    assert done.stderr.endswith(": '' is no path; name a file or a folder\n")
+    assert done.stderr.endswith(": '' is not a path; name a file or a folder\n")
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ def test_a_folder_of_everything_else_is_no_run_folder(tmp_path: Path, folder: st
     here.mkdir(parents=True)
     done = run_nmt("train", f"run_dir={folder}", f"data.path={tmp_path}", cwd=here)
     assert done.returncode == 2
-    assert done.stderr.decode().startswith(f"nmt: run_dir={folder}: is no folder for a run alone")
+    assert done.stderr.decode().startswith(f"nmt: run_dir={folder}: also holds other files")
     assert sorted(tmp_path.rglob("*")) == [tmp_path / "a", here]
 
 

@@ -273,7 +273,7 @@ def test_what_is_read_is_not_overwritten(trained: RunDir, tmp_path: Path, way: s
     with text.open() as stdin:
         process = Loaded(command, stdin=stdin, stderr=PIPE, text=True)
     _, told = process.communicate()
-    assert told == f"nmt: {text}: is what is read; name another file\n"
+    assert told == f"nmt: {text}: is the input; name another file\n"
     assert process.returncode == 2
     assert text.read_text() == "one.\n"
 

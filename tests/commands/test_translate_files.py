@@ -61,7 +61,7 @@ def test_each_file_is_translated_to_one_of_its_name(
     other = ("-m", trained.path, "-i", files / "a.en", "--output-dir", out, "--beam-size", 1)
     refused = invoke(*other)
     assert refused.exit_code == 2
-    assert "a.en: was made with another model, search, format" in refused.stderr
+    assert "a.en: was made from another input, or with another model" in refused.stderr
     assert invoke(*other, "--overwrite").exit_code == 0
 
 
@@ -99,7 +99,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["--output-dir", "out", "-i", "no*"], 3, "no*: no file has such a name"),
         (["--output-dir", "out", "-i", "no"], 3, "no: no such file"),
         (["--output-dir", "out", "-i", "."], 3, ".: is a folder; name the files in it, such as"),
-        (["--output-dir", ".", "-i", "a.en"], 2, "a.en: is what is read; name another"),
+        (["--output-dir", ".", "-i", "a.en"], 2, "a.en: is the input; name another"),
         (["--output-dir", "a.en", "-i", "a.en"], 2, "a.en: is a file; --output-dir names a folder"),
         (["--output-dir", "out", "-i", "*/a.en"], 2, "have the same name, and would be written"),
         (["--output-dir", "taken", "-i", "a.en"], 2, "taken/a.en: exists already; name another"),
@@ -116,7 +116,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (
             ["--output-dir", "out", "-i", "a.en", "--ray", "127.0.0.1:1"],
             1,
-            "--ray 127.0.0.1:1: nobody answers",
+            "--ray 127.0.0.1:1: no answer",
         ),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_file_of_bad_bytes_is_named_and_the_others_are_done(
     lines = done.stderr.decode().splitlines()
     assert done.returncode == 3
     assert any(f"warning: {files / 'c.en'}:2: not UTF-8" in line for line in lines)
-    assert lines[-1].startswith(f"nmt: not translated: {files / 'c.en'}; what is done of them")
+    assert lines[-1].startswith(f"nmt: not translated: {files / 'c.en'}; their finished parts")
     assert sorted(path.name for path in out.iterdir()) == [".nmt", "a.en", "b.en.gz"]
 
 

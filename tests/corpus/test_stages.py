@@ -117,7 +117,7 @@ def test_two_processes_cannot_work_in_one_run_but_a_dead_one_holds_no_lock(tmp_p
     run = RunDir(tmp_path / "run")
     with (
         locked(run.path, run.places()),
-        pytest.raises(UserError, match="another process is at work"),
+        pytest.raises(UserError, match="another process is working"),
         locked(run.path, run.places()),
     ):
         pass

@@ -401,7 +401,7 @@ def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(
         assert theirs.is_dir()
     engine, [warning] = opened(trained, monkeypatch)
     assert engine.startswith("torch")
-    assert "belongs to another user, or others can write to it" in warning
+    assert "belongs to another user, or other users can write to it" in warning
 
 
 # Where each setting of search is seen to: a new one has to be added here, and there.

@@ -35,7 +35,7 @@ def test_lines_are_gathered_by_label_in_the_order_of_labels() -> None:
     ("labels", "message"),
     [
         (["news", " "], "by:2: has no label; give each line one, such as news"),
-        (["news\t1"], "by:1: .* has tabs or control characters; give one label a line"),
+        (["news\t1"], "by:1: .* has tabs or control characters; give one label per line"),
         (["a", "\x1b[2J"], "by:2: .* has tabs or control characters"),
         ([str(number) for number in range(200)], "by:101: more than 100 labels; give labels that"),
     ],
@@ -64,7 +64,7 @@ def test_columns_go_by_their_names_and_those_of_other_systems_are_left_out() -> 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "s.tsv: is empty; it must hold one score a line"),
+        ([], "s.tsv: is empty; it must have one score per line"),
         (["1", "high"], "s.tsv:2: 'high' is not a number"),
         (["1", ""], "s.tsv:2: '' is not a number"),
         (["1", "nan"], "s.tsv:2: 'nan' is not finite"),

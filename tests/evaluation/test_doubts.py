@@ -63,7 +63,7 @@ def test_a_doubtful_hypothesis_gives_one_warning(hypotheses: list[str], warning:
 
 def test_so_few_lines_that_chance_decides_are_doubted() -> None:
     """sacrebleu's interval of a single sentence has no width."""
-    for lines, named in ((1, "1 line cannot"), (9, "9 lines cannot")):
+    for lines, named in ((1, "only 1 line:"), (9, "only 9 lines:")):
         [found] = check_hypotheses(HYPOTHESES[:lines], [REFERENCES[:lines]])
         assert named in found
 

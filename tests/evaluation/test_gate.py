@@ -13,11 +13,11 @@ def test_floors_are_read() -> None:
     ("texts", "message"),
     [
         (["blue=20"], "unknown metric 'blue'; did you mean 'bleu'"),
-        (["bleu"], "'bleu' is not a bar; write METRIC=X, such as bleu=20"),
+        (["bleu"], "'bleu' is not a threshold; write METRIC=X, such as bleu=20"),
         (["bleu=high"], "'bleu=high': 'high' is not a number"),
         (["chrf=nan"], "'nan' is not a number; write METRIC=X, such as chrf=20"),
         (["bleu="], "'' is not a number"),
-        (["bleu=20", "bleu=30"], "'bleu=30': bleu already has the bar 20"),
+        (["bleu=20", "bleu=30"], "'bleu=30': bleu already has the threshold 20"),
     ],
 )
 def test_a_floor_that_cannot_be_read_is_explained(texts: list[str], message: str) -> None:

@@ -185,13 +185,13 @@ def test_a_file_name_that_is_not_utf8_is_told_and_written(tmp_path: Path) -> Non
     assert table.splitlines()[1].startswith("1\t\\udcff.zh\t100")
 
 
-# --- README's crontab ---
+# --- the guide's crontab ---
 
 
 def crontab(folder: Path) -> list[str]:
-    """The commands of README's crontab, in a folder of ours."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    block = readme.partition("```crontab\n")[2].partition("```")[0]
+    """The commands of the crontab in docs/guide/cron.md, in a folder of ours."""
+    page = Path(__file__).parents[2] / "docs" / "guide" / "cron.md"
+    block = page.read_text(encoding="utf-8").partition("```crontab\n")[2].partition("```")[0]
     lines = [line for line in block.splitlines() if not line.startswith("#")]
     return [line.split(maxsplit=5)[5].replace("/srv/nmt", str(folder)) for line in lines]
 
@@ -205,7 +205,7 @@ def mailed(line: str) -> tuple[int | None, str]:
     return process.returncode, printed
 
 
-def test_the_crontab_of_the_readme_mails_failures_and_nothing_else(
+def test_the_crontab_of_the_guide_mails_failures_and_nothing_else(
     corpus: Path, tmp_path: Path
 ) -> None:
     config = tmp_path / "configs" / "mine.yaml"

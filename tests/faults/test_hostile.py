@@ -330,7 +330,7 @@ def test_weights_that_are_no_numbers_are_refused(factor: complex, tmp_path: Path
     weights = {name: tensor * factor for name, tensor in checkpoint.parameters_of(model).items()}
     with pytest.raises(
         ModelError,
-        match="'weight' holds values that are not finite numbers; take another checkpoint",
+        match="'weight' holds values that are not finite numbers; use another checkpoint",
     ):
         checkpoint.put_weights(model, weights, tmp_path)
 

@@ -89,7 +89,7 @@ def test_a_second_process_is_refused_until_the_first_is_dead_however_it_died(
     run = RunDir(tmp_path / "run")
     with training(tmp_path, settings(corpus, run.path, "train.updates=100000")) as process:
         wait_for(process, "update 10/")
-        message = f"{run.path}: another process is at work in this folder"
+        message = f"{run.path}: another process is working in this folder"
         with pytest.raises(UserError, match=message), locked(run.path, run.places()):
             pass
         process.kill()

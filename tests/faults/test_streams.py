@@ -276,7 +276,7 @@ def half_done(output: Path) -> None:
 def test_a_half_done_translation_is_gone_on_with(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     half_done(output)
-    told = r"out\.zh\.part: holds 4,000 translated lines already; continue with --resume, or start again with --over"
+    told = r"out\.zh\.part: already holds 4,000 translated lines; continue with --resume, or start again with --over"
     with pytest.raises(ConfigError, match=told):
         go_on(output, LINES, resume=False)
     assert go_on(output, LINES) == 100
@@ -312,7 +312,7 @@ def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
     output = tmp_path / "out.zh"
     with (
         single_output(output, None, "m", resume=False, overwrite=False),
-        pytest.raises(UserError, match=r"out\.zh\.part: another process is at work"),
+        pytest.raises(UserError, match=r"out\.zh\.part: another process is working"),
         single_output(output, None, "m", resume=True, overwrite=False),
     ):
         pass

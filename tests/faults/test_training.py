@@ -206,7 +206,9 @@ def test_a_validation_too_large_for_the_memory_is_measured_in_parts(
     assert same_translations == translations
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
-    assert "sentences did not fit in memory; it and later ones are searched in parts" in said[0]
+    assert (
+        "sentences did not fit in memory; this and later batches are translated in parts" in said[0]
+    )
     assert "a batch of dev did not fit in memory; larger ones are measured in parts" in said[1]
 
 

@@ -66,8 +66,8 @@ def tried(line: str, *names: object, run: RunDir) -> Result:
     [
         ("absent", "no such file"),
         ("folder", "is a folder; name "),
-        ("forbidden", "cannot be read (Permission denied); get the right to read it"),
-        ("closed/file", "cannot be read (Permission denied); get the right to read it"),
+        ("forbidden", "cannot be read (Permission denied); check the permissions of the file"),
+        ("closed/file", "cannot be read (Permission denied); check the permissions of the file"),
         ("latin", ":1: not UTF-8 at byte 3 of the text; "),
         ("cut.gz", "damaged gzip file ("),
         ("plain.gz", "not a gzip file; compress it, or let its name not end in .gz"),
@@ -109,7 +109,7 @@ def test_a_configuration_that_cannot_be_read_is_a_wrong_configuration(
     done = tried("prepare -c {0}", name, run=trained)
     assert done.exit_code == CONFIG
     assert done.stderr.startswith(f"nmt: {name}: ")
-    assert "; name " in done.stderr or "; get the right" in done.stderr
+    assert "; name " in done.stderr or "; check the permissions" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["absent", "folder", "closed", "closed/file"])

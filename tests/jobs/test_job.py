@@ -237,7 +237,7 @@ def test_a_shard_that_fails_three_times_is_named_and_the_rest_goes_on(world: Wor
     work = Shouting(fails_at="a.en says 7", times=3)
     with (
         folder.locked(files),
-        pytest.raises(UserError, match=r"^not translated: \S+a\.en; what is done of them") as error,
+        pytest.raises(UserError, match=r"^not translated: \S+a\.en; their finished parts") as error,
     ):
         Job(files, folder, MODEL, lines_of, told.watch()).run(on_this_machine(work))
     assert error.value.exit_code == 1
@@ -325,7 +325,7 @@ def test_a_file_that_appears_meanwhile_is_replaced_only_when_asked(
         return
     place = world.out / "a.en"
     fix = "name another --output-dir, or --overwrite it"
-    assert f"{place}: has appeared meanwhile; {fix}" in told.warnings
+    assert f"{place}: was created by another program in the meantime; {fix}" in told.warnings
     assert world.texts() == world.expected | {"a.en": "mine\n"}
     with pytest.raises(ConfigError, match=r"a\.en: exists already"):
         world.translate(on_this_machine(Shouting()))
@@ -333,7 +333,9 @@ def test_a_file_that_appears_meanwhile_is_replaced_only_when_asked(
 
 def test_a_file_made_with_another_model_is_not_replaced_unasked(world: World) -> None:
     world.translate(on_this_machine(Shouting()))
-    with pytest.raises(ConfigError, match=r"a\.en: was made with another model, search, format"):
+    with pytest.raises(
+        ConfigError, match=r"a\.en: was made from another input, or with another model"
+    ):
         world.translate(on_this_machine(Shouting()), made_with="another")
 
 
@@ -348,7 +350,7 @@ def test_a_file_that_somebody_has_changed_is_not_replaced_unasked(world: World) 
 def test_two_processes_do_not_write_into_one_folder(world: World) -> None:
     with (
         world.output().locked(world.files()),
-        pytest.raises(UserError, match="another process is at work"),
+        pytest.raises(UserError, match="another process is working"),
     ):
         world.translate(on_this_machine(Shouting()))
 

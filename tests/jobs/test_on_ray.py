@@ -130,7 +130,7 @@ def test_a_cluster_of_ours_ends_with_us(
         assert process.returncode == -signal.SIGKILL
     else:
         assert process.returncode == 128 + number
-        how = f"{out} keeps what is done; the same command goes on from there"
+        how = f"{out} keeps what is done; the same command continues"
         assert stderr.decode().splitlines()[-1] == f"nmt: {number.name}: {how}"
     wait_for(lambda: not [pid for pid in of_ours if Path(f"/proc/{pid}").exists()], 150)
 

@@ -93,7 +93,7 @@ def test_each_shard_is_translated_once_and_few_are_handed_out_at_a_time(
         (
             replace(READY, node="node B", made_with="?", says=("nmt: model X, fp32 on cpu",)),
             ModelError,
-            r"^node node B: would translate otherwise: model X, fp32 on cpu, but on node 0 "
+            r"^node node B: would translate differently: model X, fp32 on cpu, but on node 0 "
             r"model X, bf16 on cpu; give --engine and --precision, and the same run folder",
         ),
         (

@@ -52,7 +52,7 @@ def gone(path: Path) -> None:
     path.unlink()
 
 
-CHECKPOINT = "restore it from a copy, or take another checkpoint"
+CHECKPOINT = "restore it from a copy, or use another checkpoint"
 REPORT = "restore it from a copy, or move it away: the model translates without it"
 VOCABULARY = "restore it from a copy, or run nmt build-vocab"
 
@@ -131,8 +131,7 @@ def test_a_best_that_names_nothing_is_told_and_the_last_checkpoint_taken(
     for done in looked_at(copy):
         assert done.exit_code == 0
         assert done.stderr == (
-            f"nmt: warning: {copy.best}: names no checkpoint that is there; "
-            "what follows is about the last one\n"
+            f"nmt: warning: {copy.best}: the checkpoint that it names is missing; showing the last one\n"
         )
         assert "step-00000600" in done.stdout
 

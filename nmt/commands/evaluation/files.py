@@ -99,7 +99,7 @@ class EvaluationFiles:
 
         if self.labels is None:
             return []
-        labels = filled_lines(self.labels, "give one label a line")
+        labels = filled_lines(self.labels, "give one label per line")
         _refuse_other_length(self.labels, "label", len(labels), lines)
         return lines_by_label(self.labels, labels)
 
@@ -107,7 +107,7 @@ class EvaluationFiles:
         from nmt.evaluation.annotations import read_segment_scores
 
         path = self.segment_scores[name]
-        table = filled_lines(path, "give one score a line")
+        table = filled_lines(path, "give one score per line")
         found = read_segment_scores(name, path, table, systems, name in self.lower_is_better)
         scored = len(next(iter(found.columns.values())))
         noun = "score" if scored == len(table) else "score below the line of names"
@@ -137,7 +137,7 @@ def _named_segment_scores(texts: Iterable[str]) -> dict[str, Path]:
     found = _named("--segment-scores", texts, _stem)
     for name in found:
         if name in METRICS:
-            message = f"{name} is a metric of nmt's; call these scores something else"
+            message = f"{name} is the name of a metric in nmt; give these scores another name"
             raise ConfigError(f"--segment-scores {name}: {message}")
     return found
 
@@ -159,7 +159,7 @@ def _named(option: str, texts: Iterable[str], name_of: Callable[[Path], str]) ->
 def _name_and_path(option: str, text: str, name_of: Callable[[Path], str]) -> tuple[str, Path]:
     """A name never holds a slash; a file whose own name holds "=" is taken as it is."""
     if not text:
-        raise ConfigError(f"{option}: '' is no file; write FILE or NAME=FILE")
+        raise ConfigError(f"{option}: '' is not a file; write FILE or NAME=FILE")
     before, equals, after = text.partition("=")
     whole = Path(expanduser(text))  # noqa: PTH111 - Path's raises for ~nobody
     if not equals or "/" in before or whole.exists():

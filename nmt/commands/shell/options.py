@@ -17,7 +17,7 @@ def path_of(text: str) -> Path:
     Raises ValueError, which the command line tells in the option's name, for "": Python takes it for this folder.
     """
     if not text:
-        raise ValueError("'' is no path; name a file or a folder")
+        raise ValueError("'' is not a path; name a file or a folder")
     return Path(expanduser(text))  # noqa: PTH111 - Path's raises for ~nobody
 
 
@@ -61,11 +61,9 @@ SearchOverrides = Annotated[
 InputFile = Annotated[
     Path | None, path_option("FILE", "Text, plain or .gz; default: stdin.", "--input", "-i")
 ]
-MaxBytes = Annotated[
-    str | None, option("N", "Unzipped bytes of each .gz file; a larger one is refused.")
-]
+MaxBytes = Annotated[str | None, option("N", "Limit for each .gz file, in unzipped bytes.")]
 OverwriteRun = Annotated[
-    bool, flag("Delete the checkpoints in the run folder and start anew.", "--overwrite")
+    bool, flag("Delete the checkpoints in the run folder and start again.", "--overwrite")
 ]
 Model = Annotated[
     Path | None,
@@ -81,14 +79,14 @@ Ensemble = Annotated[
     list[Path] | None,
     path_option(
         "DIR",
-        "Another run, or checkpoint: the probabilities of all models are averaged; one --ensemble for each.",
+        "Another run or checkpoint; the probabilities of all models are averaged. Repeatable.",
     ),
 ]
 Memory = Annotated[
     Path | None,
     path_option(
         "FILE",
-        "Pairs that have a say in each word: a .tsv or .jsonl file, or the folder of a trained run.",
+        "Sentence pairs that influence the words: a .tsv or .jsonl file, or a run folder.",
     ),
 ]
 BeamSize = Annotated[str | None, option("N", "Hypotheses kept at each step; 1: greedy search.")]
@@ -96,27 +94,30 @@ Typography = Annotated[
     Literal["off", "keep", "none", "space"] | None,
     option(
         "[off|keep|none|space]",
-        "Spaces between Han and Latin; off: leave punctuation as it is, too.",
+        "Spaces between Chinese and Latin text; off: do not change punctuation either.",
     ),
 ]
 Verify = Annotated[
     Literal["off", "flag", "retry"] | None,
     option(
         "[off|flag|retry]",
-        "Warn of lost numbers, loops …; retry: first look for a better translation.",
+        "flag: warn of lost numbers, loops and other faults; retry: avoid them.",
     ),
 ]
 Engine = Annotated[
     Literal["auto", "torch", "ctranslate2"],
     option(
         "[auto|torch|ctranslate2]",
-        "What computes; ctranslate2 starts faster, and needs the package ctranslate2.",
+        "The library that computes; ctranslate2 (if installed) starts faster.",
         envvar="NMT_ENGINE",
     ),
 ]
 Precision = Annotated[
     Literal["auto", "fp32", "bf16", "fp16", "int8"],
-    option("[auto|fp32|bf16|fp16|int8]", "How exactly to compute; int8 with --engine ctranslate2."),
+    option(
+        "[auto|fp32|bf16|fp16|int8]",
+        "Number format of the computation; int8 only with --engine ctranslate2.",
+    ),
 ]
 Device = Annotated[str, option("DEVICE", "auto, cpu, mps, cuda or cuda:N.")]
 OutputFile = Annotated[
@@ -129,18 +130,20 @@ OverwriteOutput = Annotated[bool, flag("Replace the output if it exists.", "--ov
 InvalidBytes = Annotated[
     Literal["error", "replace"],
     option(
-        "[error|replace]", "Bytes that are not UTF-8: stop, or take each as U+FFFD.", "--invalid"
+        "[error|replace]",
+        "Bytes that are not UTF-8: stop with an error, or replace each by U+FFFD.",
+        "--invalid",
     ),
 ]
 SegmentScores = Annotated[
     list[str] | None,
     option(
         "NAME=FILE",
-        "Scores of each line from elsewhere, such as COMET's: one column for each system; repeatable.",
+        "Scores of each line by another program, such as COMET: a column per system; repeatable.",
     ),
 ]
 LowerIsBetter = Annotated[
-    list[str] | None, option("NAME", "Segment scores of which a lower one is better; repeatable.")
+    list[str] | None, option("NAME", "Segment scores for which lower is better; repeatable.")
 ]
 References = Annotated[
     list[Path] | None,
@@ -179,7 +182,7 @@ def with_options(
         check_option(option, setting, text)
         for override in overrides or []:
             if override.startswith(f"{setting}="):
-                message = f"{option} {value} and {override} say the same setting; give one"
+                message = f"{option} {value} and {override} set the same thing; give one of them"
                 raise ConfigError(f"command line: {message}")
         settings.append(f"{setting}={text}")
     return settings

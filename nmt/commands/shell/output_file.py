@@ -30,7 +30,7 @@ def refuse_output(
         message = f"a link to {output.readlink()}, and would be replaced by a file"
         raise ConfigError(f"{output}: is {message}; name that file, or leave the option out")
     if output.exists() and any(_is_same(output, path) for path in inputs):
-        raise ConfigError(f"{output}: is what is read; name another file")
+        raise ConfigError(f"{output}: is the input; name another file")
     if output.exists() and not overwrite:
         raise ConfigError(f"{output}: exists already; name another file, or --overwrite it")
     if not os.access(output.parent, os.W_OK):

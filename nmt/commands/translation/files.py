@@ -74,7 +74,7 @@ class FilesAsked:
         if self.output is not None:
             raise ConfigError("command line: --output and --output-dir; give one of them")
         if self.resume:
-            message = "--output-dir goes on by itself where it was interrupted"
+            message = "--output-dir continues by itself"
             raise ConfigError(f"command line: {message}; leave out --resume")
         if self.source is None or is_standard(self.source):
             message = "--output-dir needs files"
@@ -111,7 +111,7 @@ def translate_files(job: Job, asked: FilesAsked) -> None:
     files = files_of(asked)
     output = Output(asked.output_dir / ".nmt", "--output-dir", asked.overwrite)
     progress = Progress(files, job.quiet)
-    how = f"{asked.output_dir} keeps what is done; the same command goes on from there"
+    how = f"{asked.output_dir} keeps what is done; the same command continues"
     with telling_how_to_go_on(lambda: how), output.locked(files):
         if not asked.overwrite:
             _refuse_strangers(output, files)
@@ -152,7 +152,7 @@ def files_of(asked: FilesAsked) -> "list[File]":
             raise ConfigError(f"{other} and {source}: {message}; translate them one by one")
         target = asked.output_dir / source.name
         if target.exists() and target.samefile(source):
-            raise ConfigError(f"{target}: is what is read; name another --output-dir")
+            raise ConfigError(f"{target}: is the input; name another --output-dir")
         if target.is_symlink() or (target.exists() and not target.is_file()):
             raise ConfigError(f"{target}: is not a plain file; name another --output-dir")
     return [File(source, asked.output_dir / source.name) for source in sources]

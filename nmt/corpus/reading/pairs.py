@@ -118,7 +118,7 @@ def _from_json(line: str, languages: Keys, place: str) -> SentencePair:
     except UnicodeEncodeError as error:
         half = error.object[error.start]
         raise DataError(
-            f"{place}: {half!r} is half a character; write it in full or leave it out"
+            f"{place}: {half!r} is an unpaired surrogate; fix the escape or delete the line"
         ) from None
     return pair
 

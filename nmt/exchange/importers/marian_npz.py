@@ -231,7 +231,7 @@ def _renamed(arrays: dict[str, np.ndarray[Any, Any]], path: Path) -> dict[str, T
             raise ModelError(f"{path}: {brief(name)} has {kind}; nmt imports plain fractions")
         for theirs, tensor in _translated(name.removesuffix("_pre"), torch.from_numpy(array)):
             if theirs in tensors:
-                raise ModelError(f"{path}: {brief(name)} stands twice in it; fetch it again")
+                raise ModelError(f"{path}: {brief(name)} is in it twice; fetch it again")
             tensors[theirs] = tensor
     _add_missing_biases(tensors)
     return tensors

@@ -99,7 +99,7 @@ def _best(run: RunDir, warn: Say) -> Path | None:
     """The best checkpoint; `warn` is told where the run names one that is not there."""
     found = checkpoint.best(run)
     if found is None and run.best.exists():
-        warn(f"{run.best}: names no checkpoint that is there; what follows is about the last one")
+        warn(f"{run.best}: the checkpoint that it names is missing; showing the last one")
     return found
 
 

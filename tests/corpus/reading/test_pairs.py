@@ -92,7 +92,7 @@ def test_a_line_of_one_column_is_named(tmp_path: Path) -> None:
         ('{"en": "a", "de": "b"}\n', "x.jsonl:1: an object"),
         ('{"translation": {"en": "a"}}\n', "x.jsonl:1: an object"),
         ('{"translation": ["a", "b"]}\n', '{"translation": {"en": …, "zh": …}}'),
-        ('{"src": "a", "tgt": "\\ud800"}\n', "x.jsonl:1: '\\ud800' is half a character"),
+        ('{"src": "a", "tgt": "\\ud800"}\n', "x.jsonl:1: '\\ud800' is an unpaired surrogate"),
         ("[" * 100_000 + "\n", "x.jsonl:1: not JSON"),
     ],
 )

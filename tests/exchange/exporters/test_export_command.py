@@ -265,7 +265,7 @@ def test_what_is_no_folder_is_refused(run: RunDir, tmp_path: Path) -> None:
         assert refusal("ct2", path, "-m", run.path, "--overwrite")[0] == 2
     assert refusal("ct2", file / "inner", "-m", run.path) == (
         2,
-        f"nmt: {file}: a file stands where a folder is needed; name another folder",
+        f"nmt: {file}: there is a file where a folder is needed; name another folder",
     )
     assert file.read_text() == "mine"
 
