@@ -48,7 +48,7 @@ def _one_line() -> Iterator[None]:
         try:
             yield
         finally:
-            flush()  # what fails to be written is told here; at exit it would be a traceback
+            flush()  # a failure to write is an error here; at exit it would be a traceback
     except UserError as error:
         for line in error.lines:
             say(f"nmt: {printable(line)}")

@@ -1,4 +1,4 @@
-"""What a user can fix, one class for each exit code. A traceback, by contrast, is a bug of ours.
+"""What a user can fix, one class for each exit code. A traceback is a bug in nmt.
 
 A message is one line that names the place, the value and the fix.
 """

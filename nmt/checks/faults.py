@@ -82,7 +82,7 @@ def mangled(source: str, translation: str) -> list[Fault]:
 
 
 def repetition(source: str, translation: str) -> list[Fault]:
-    """What stands four times in a row, if nothing in the source stands three times."""
+    """What occurs four times in a row, if nothing in the source occurs three times in a row."""
     return _faults_anywhere("repetition", source, translation)
 
 

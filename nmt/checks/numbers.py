@@ -116,13 +116,13 @@ _ANY = (1, None)  # by what it means first, then by whatever it may mean
 
 
 def _left_over(stated: Numbers, said: Numbers) -> Unexplained:
-    """What is left when numbers are paired as they stand, and then by their parts."""
+    """What is left when numbers are paired as they are, and then by their parts."""
     left = _pair_whole(stated, said)
     return _pair_parts(left) if left.missing or left.invented else left
 
 
 def _pair_whole(stated: Numbers, said: Numbers) -> Unexplained:
-    """Pair numbers as they stand, in four passes."""
+    """Pair numbers as they are, in four passes."""
     source_digits: Numbers = []
     single_words: Numbers = []  # two, March
     other_words: Numbers = []  # a, one, two thirds, COVID-19
@@ -190,7 +190,7 @@ def _pair(left: Numbers, right: Numbers, depths: Sequence[int | None]) -> tuple[
 
 
 def _places(numbers: Numbers, depth: int | None) -> dict[Decimal, list[int]]:
-    """Where each value stands among numbers; the first place comes last, to be popped."""
+    """The place of each value among numbers; the first place comes last, to be popped."""
     places: defaultdict[Decimal, list[int]] = defaultdict(list)
     for place in reversed(range(len(numbers))):
         for value in numbers[place].values[:depth]:

@@ -18,9 +18,9 @@ _LONGEST_DETAIL = 40  # characters
 
 
 def repeated(source: str, translation: str) -> list[str]:
-    """What stands four times in a row, if nothing in the source stands three times."""
+    """What occurs four times in a row, if nothing in the source occurs three times in a row."""
     most = max(Counter(translation).values(), default=0)
-    if most < 4:  # its first letter stands four times: quicker to see than the whole
+    if most < 4:  # its first letter occurs four times: quicker to see than the whole
         return []
     found = _FOUR_IN_A_ROW.search(translation)
     if found is None or _THREE_IN_A_ROW.search(source):

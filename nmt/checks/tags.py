@@ -9,7 +9,7 @@ _TAG = re.compile(r"< (?P<closes>/?) (?P<name>[A-Za-z][\w-]*) [^<>]* (?<!/) >", 
 def misplaced(source: str, translation: str) -> list[str]:
     """The first tag that closes what is not open, if the same tags are well nested in the source.
 
-    Whole pairs of tags may change places, and one may come to stand around another. Tags that are
+    Whole pairs of tags may change places, and one may enclose another. Tags that are
     missing are no matter of order.
     """
     if "</" not in translation:

@@ -40,7 +40,7 @@ def train(
     asked = options.with_options(asked, "train", {"device": device})
     settings = load_training_config(config, asked, anew=overwrite)
 
-    # torch takes a second to load; a mistake in the settings is told before.
+    # torch takes a second to load; a mistake in the settings is reported before.
     from nmt.commands.shell.trained_run import remember
     from nmt.corpus import stages
     from nmt.files import locked

@@ -87,7 +87,7 @@ def may_have_gpu(device: str) -> bool:
 def open_ctranslate2(
     config: Config, run: RunDir, asked: EngineRequest, warn: Say, say: Say
 ) -> tuple["CTranslate2Engine", Path]:
-    """The engine on CTranslate2 of a run, and the checkpoint that it has; `say` is told what computes.
+    """The engine on CTranslate2 of a run, and the checkpoint that it has; `say` gets a line about what computes.
 
     Raises ConfigError for a device or a precision that it does not have, EngineError if it cannot be used here.
     """
@@ -101,7 +101,7 @@ def open_ctranslate2(
         message = f"--precision {asked.precision} needs --engine torch"
         raise ConfigError(f"{message}; CTranslate2 computes in int8 or fp32")
     numbers = _NUMBERS[asked.precision]
-    load_ctranslate2()  # whether it is installed is told before anything else
+    load_ctranslate2()  # if it is not installed, that is the first error
     src, tgt = load_side(config, run, "src"), load_side(config, run, "tgt")
     conversion = converted(config, run, src, tgt, numbers, warn)
     longest = config.model.max_length - 1

@@ -56,7 +56,8 @@ class Decoder:
         numbers: Numbers = "long",
         others: Sequence[Transformer] = (),
     ) -> None:
-        """`warn` is told once if a batch does not fit in memory. `numbers`: those that are masked in translating.
+        """`warn` gets a line the first time that a batch does not fit in memory. `numbers` are those that are masked in
+        translating.
 
         `others` are models of the same vocabularies, in which the probabilities of all are averaged: an ensemble.
         """
@@ -86,7 +87,7 @@ class Decoder:
         return min(model.config.max_length for model in self._models) - 1
 
     def masked(self, source: str, translation: str) -> MaskedPair:
-        """Both sides with placeholders, as in translating, for what stands once in each."""
+        """Both sides with placeholders, as in translating, for what occurs once in each."""
         masked = None
         if self.protects:
             chinese = keeps_chinese(self.src, self.tgt)

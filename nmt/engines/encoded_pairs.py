@@ -27,7 +27,7 @@ class Unfit(NamedTuple):
 
 
 def encode_pair(decoder: Decoder, pair: SentencePair) -> EncodedPair | Unfit:
-    """The pair as ids, with placeholders for what stands once on each side, as in translating."""
+    """The pair as ids, with placeholders for what occurs once on each side, as in translating."""
     if max(map(len, pair)) > LONGEST_TOKEN * decoder.longest:
         return Unfit("too long")
     masked = decoder.masked(pair.src, pair.tgt)

@@ -59,7 +59,10 @@ def _named(folders: Sequence[Path], note: str) -> str:
 
 
 def load_memory(path: Path, decoder: Decoder, say: Say) -> TranslationMemory:
-    """The pairs of a file or a run; `say` is told how many. Raises DataError if it has none, and as `memory_pairs`."""
+    """The pairs of a file or a run; `say` gets a line with their number.
+
+    Raises DataError if it has none, and as `memory_pairs`.
+    """
     languages = (decoder.src.language, decoder.tgt.language)
     pairs = memory_pairs(path, languages)
     encoded = [encode_pair(decoder, pair) for pair in pairs]

@@ -1,6 +1,6 @@
 """Sufficient statistics of BLEU and chrF for many lines at once: what sacrebleu counts, a tenth of the time.
 
-Shapes: N lines, M tokens (or characters) in all of them, orders of n-grams. An n-gram stands as a sum of random
+Shapes: N lines, M tokens (or characters) in all of them, orders of n-grams. An n-gram is represented by a sum of random
 64-bit numbers, one for each token at each place (tabulation hashing: Zobrist, 1970), and one for its line. With
 10,000 lines of 100 tokens, two different n-grams of a line are taken for one with a probability of 10^-7.
 """

@@ -268,7 +268,7 @@ def _randomisation_p_values(measured: Measurement) -> Statistics:
     for first, second in combinations(range(systems), 2):
         swapped = (totals[second] - kept[second] + kept[first]).round(_PLACES)
         rest = (totals[first] + totals[second] - swapped).round(_PLACES)
-        # The real systems stand in the first row, so that an equal difference is exactly equal.
+        # The real systems are in the first row, so that an equal difference is exactly equal.
         one = measured.functions.rows(np.vstack([totals[first], swapped]))
         other = measured.functions.rows(np.vstack([totals[second], rest]))
         difference, *trials = np.abs(one - other)

@@ -50,7 +50,7 @@ def fold_width(line: str) -> str:
 
     In this order: full-width forms of ASCII characters (U+FF01 to U+FF5E: ，；：？！（） and also digits and
     letters) become ASCII; 。 and ｡ become "."; “” become '"'; ‘’ become "'"; … becomes "..." and — or ― "--";
-    white space goes if it stands beside a character that is neither letter, digit nor "_"; a run of three or
+    white space is deleted beside a character that is neither letter, digit nor "_"; a run of three or
     more "." becomes "..." and a run of two or more "-" becomes "--". Everything else stays: 、《》「」【】 have
     no half-width twin, and a space between letters or digits is text.
     """

@@ -29,7 +29,7 @@ def on_this_machine(work: Work, helpers: int = 0) -> Pool:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who is told how far the work has come."""
+    """Who hears how far the work has come."""
 
     translated: Callable[[int], None]  # so many lines more
     found: Callable[[int], None]  # so many lines that were translated before

@@ -62,7 +62,10 @@ class Output:
 
     @contextmanager
     def locked(self, files: Sequence[File]) -> Iterator[None]:
-        """Keep other processes from writing here. Raises UserError if one does, ConfigError for what is not ours."""
+        """Keep other processes from writing here.
+
+        Raises UserError if one does, ConfigError for files that nmt did not write.
+        """
         self._refuse_foreign()
         places = []
         for file in files:

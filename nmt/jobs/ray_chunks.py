@@ -17,7 +17,7 @@ _ATTEMPTS = 10  # at a chunk whose process or node dies
 
 
 def chunks_on(cluster: Cluster, say: Say) -> MapChunks:
-    """What `map_chunks` does, on a cluster. `say` is told of long waits, and of chunks done again."""
+    """What `map_chunks` does, on a cluster. `say` gets a line about long waits and about repeated chunks."""
 
     def in_chunks(
         work: Callable[[list[Any]], Any],

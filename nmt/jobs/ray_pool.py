@@ -72,7 +72,9 @@ class RayPool:
         self._made_with = ""
 
     def made_with(self, say: Say) -> str:
-        """What all nodes write with, as a `ShardTranslator` tells it. `say` is told what computes, on how many nodes.
+        """What all nodes write with, as a `ShardTranslator` tells it.
+
+        `say` gets lines about what computes, on how many nodes.
 
         Raises ModelError for a node that would write anything else, and what a node raises that cannot load.
         """

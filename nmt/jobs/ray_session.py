@@ -1,7 +1,7 @@
 """A Ray cluster to work on: one of this machine's own cores, or one that is there.
 
 Ray reports nothing to anyone, shows no dashboard, and what it has to say of itself goes to its own log files.
-A cluster of ours listens on 127.0.0.1 alone, wants a token that only its own processes know, and dies with us.
+A cluster that nmt starts listens on 127.0.0.1 alone, needs a token that only its processes know, and ends with nmt.
 """
 
 import logging
@@ -184,7 +184,7 @@ def _naming_the_lost_cluster(ray: Any, address: str) -> Iterator[None]:
     try:
         yield
     except ray.exceptions.RayTaskError:
-        raise  # a bug of ours
+        raise  # a bug in nmt
     except (ray.exceptions.RayError, OSError) as error:
         if isinstance(error, OSError) and not _is_raised_in_ray(error):
             raise

@@ -98,7 +98,7 @@ class ShardTranslator:
     """Shards to what is written for them."""
 
     def __init__(self, translator: "Translator", output_format: str, alignments: bool) -> None:
-        """`alignments`: which words stand for which are written too; the engine has to be torch's."""
+        """`alignments`: which words belong together is written too; the engine has to be torch's."""
         self._translator = translator
         self._output_format = output_format
         self._alignments = alignments

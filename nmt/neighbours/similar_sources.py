@@ -73,7 +73,7 @@ def _each_once(sentences: Sequence[Row], tokens: int) -> tuple[Tensor, Tensor]:
     lengths = [len(sentence) for sentence in sentences]
     ids: Ids = np.concatenate([np.asarray(sentence, np.int64) for sentence in sentences])
     places = np.repeat(np.arange(len(sentences)), lengths)
-    # Both as one number, so that a pair of them stands once.
+    # Both as one number, so that each pair of them is there once.
     numbers = np.unique(places * tokens + ids)
     places, ids = np.divmod(numbers, tokens)
     return torch.from_numpy(places), torch.from_numpy(ids)

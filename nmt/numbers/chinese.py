@@ -182,7 +182,7 @@ def _read_number(match: re.Match[str]) -> Iterator[Number]:
 
 
 def _with_context(values: Values, match: re.Match[str]) -> Values:
-    """What a number may mean together with what stands after it."""
+    """What a number may mean together with what follows it."""
     if match["shared"]:
         values += scaled(values, prod(_POWERS[power] for power in match["shared"]))
     counted = _COUNTED.match(match.string, match.end())

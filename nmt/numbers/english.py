@@ -331,7 +331,7 @@ def _in_words(matches: list[re.Match[str]]) -> Iterator[Number]:
 
 
 def _and_a_half(text: str) -> Iterator[Number]:
-    """An hour and a half: 1.5. Two and a half hours are read as words that stand together."""
+    """An hour and a half: 1.5. Two and a half hours are read as words that belong together."""
     for match in _AND_A_HALF.finditer(text):
         values = _WORDS.get(match[1].lower())
         if values:

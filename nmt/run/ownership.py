@@ -42,7 +42,7 @@ _LOGS = {
 
 
 def refuse_foreign_files(run: RunDir, paths: Iterable[Path]) -> None:
-    """Raise ConfigError for a file that stands where one of ours is to be written, but is not as nmt wrote it."""
+    """Raise ConfigError for a file in the way of one that nmt writes, unless it is as nmt wrote it."""
     record = _Record(run)
     for path in paths:
         is_absent = not path.exists() and not path.is_symlink()

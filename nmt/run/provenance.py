@@ -114,7 +114,7 @@ class Provenance:
 
     @classmethod
     def from_json(cls, values: Any) -> Self:
-        """What `as_json` gave. Raises TypeError if it is malformed: the file may be a stranger's."""
+        """What `as_json` gave. Raises TypeError if it is malformed; the file is untrusted."""
         _refuse_no_object(values, "its origin")
         texts = {name: _text(values, name) for name in _PROGRAMS}
         corpora = values.get("corpora", [])

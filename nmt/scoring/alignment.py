@@ -1,4 +1,4 @@
-"""Which words of a line the words of its translation stand for, by the model's attention.
+"""Which words of a line and of its translation belong together, by the model's attention.
 
 The model is forced through the translation as its readers see it, with repaired typography and its spans in place: so
 it does not matter how that was found, and all places are places in the two strings.
@@ -26,7 +26,7 @@ _BATCH_TOKENS = 4096  # source and target positions with padding, of a batch
 
 @dataclass(frozen=True)
 class Alignment:
-    """The tokens of both sides as ranges of characters, and pairs of them that stand for each other."""
+    """The tokens of both sides as ranges of characters, and pairs of them that belong together."""
 
     source: tuple[Range, ...]
     target: tuple[Range, ...]
@@ -101,7 +101,7 @@ def _aligned(decoder: Decoder, pairs: Sequence[_TokenizedPair]) -> list[Alignmen
 
 
 def likeliest(weights: Tensor) -> Tensor:
-    """Which of a pair's attention [layers,H,T,S] shows best what stands for what: [T,S].
+    """Which of a pair's attention [layers,H,T,S] shows best which tokens belong together: [T,S].
 
     It is the mean of the heads of the last layer but one (Garg et al., 2019), at the step that writes a token: see
     docs/guide/scoring.md for what was measured.

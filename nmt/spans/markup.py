@@ -1,6 +1,6 @@
 """Markup around words, while placeholders stand for it: tags, and the emphasis of Markdown.
 
-Markup stays, the words in it are translated. A model knows words as they stand behind a space, so in a masked source
+Markup stays, the words in it are translated. A model knows words as they look after a space, so in a masked source
 they are set apart from the markup; a translation has its markup as close to its words as the source.
 """
 
@@ -150,6 +150,6 @@ def _is_touched(source: str, spans: Mapping[str, str], place: str, step: int) ->
 
 
 def _needs_room(mark: str, outside: str, inside: str) -> bool:
-    """Whether a mark of emphasis has to be set apart from what stands outside of it."""
+    """Whether a mark of emphasis has to be set apart from what is outside of it."""
     is_mark_or_sign = unicodedata.category(inside)[0] in "PSC"  # C: the placeholder of a mark
     return outside.isalnum() and (mark[0] == "_" or is_mark_or_sign)

@@ -92,7 +92,7 @@ class Masked:
         """Put the spans into a text that has placeholders.
 
         Letters and digits beside a span are set apart from its own by a space. A placeholder that
-        stands for nothing is left out. Markup stands as in the source.
+        stands for nothing is left out. Markup is as in the source.
         """
         filled = ""
         for piece in _SPLIT.split(as_in_source(text, self.text, self.spans, self.elements)):
@@ -101,7 +101,7 @@ class Masked:
         return with_emphasis(filled, self.text, self.spans, self.elements)
 
     def intact_in(self, text: str) -> bool:
-        """Whether each of the placeholders stands exactly once in a text, and no other one does."""
+        """Whether each of the placeholders occurs exactly once in a text, and no other one does."""
         return sorted(re.findall(_PLACEHOLDER, text)) == sorted(self.spans)
 
 
@@ -226,7 +226,7 @@ def _is_number(span: str) -> bool:
 def mask_pair(
     src: str, tgt: str, first: int, numbers: Numbers = "long", chinese: bool = False
 ) -> MaskedPair | None:
-    """Replace what stands once on each side by the same placeholder on both; None if nothing does.
+    """Replace what occurs once on each side by the same placeholder on both; None if nothing does.
 
     That is spans, `numbers` among them, Markdown's emphasis and, if asked for, the Chinese words of the source. `first`
     is any number: it says which of the placeholders comes first.
@@ -281,7 +281,7 @@ def _from(placeholders: tuple[str, ...], first: int) -> tuple[str, ...]:
 
 
 def _shared_spans(src: str, tgt: str, numbers: Numbers) -> list[str]:
-    """What stands once on each side, in the order of the source."""
+    """What occurs once on each side, in the order of the source."""
     src_counts = Counter(find(src, numbers))
     if not src_counts:
         return []
@@ -290,7 +290,7 @@ def _shared_spans(src: str, tgt: str, numbers: Numbers) -> list[str]:
 
 
 def _shared_marks(src: str, tgt: str) -> list[str]:
-    """The marks of emphasis that stand around something once on each side."""
+    """The marks of emphasis that enclose something once on each side."""
     counts = [Counter(match["mark"] for match in EMPHASIS.finditer(side)) for side in (src, tgt)]
     return [mark for mark, count in counts[0].items() if count == counts[1][mark] == 1]
 

@@ -41,7 +41,7 @@ def normalize(text: str, language: str) -> str:
     if not text.isprintable():  # no invisible character is printable
         text = _INVISIBLE.sub("", text)
     if not text.isascii():
-        # NFC comes second: what stood on both sides of an invisible character may now combine.
+        # NFC comes second: what was on both sides of an invisible character may now combine.
         text = unicodedata.normalize("NFC", _without_heaps(text))
         text = text.replace(_RESERVED, "_")
         if language != "zh":

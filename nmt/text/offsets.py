@@ -24,7 +24,7 @@ class Range(NamedTuple):
 
 
 class TokenPlace(NamedTuple):
-    """A token, or the byte pieces of one character together: its ids, and where it stands."""
+    """A token, or the byte pieces of one character together: its ids, and where it is."""
 
     ids: list[int]
     range: Range
@@ -94,7 +94,7 @@ def _written(side: Side, tokens: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _ranges(line: str, text: str, spans: Mapping[str, str]) -> list[Range | None] | None:
-    """Where each character of the normalised text stands; None for a space.
+    """The place of each character of the normalised text; None for a space.
 
     Normalising composes characters, orders their marks, leaves some out and changes others one for one. So both are
     compared as sequences of what cannot be composed of anything else.
@@ -132,7 +132,7 @@ def _atoms(text: str) -> list[int]:
 
 
 def _with_spans(line: str, spans: Mapping[str, str]) -> list[Range]:
-    """Where each character of a line stands once its placeholders are spans again."""
+    """The place of each character of a line after its placeholders have become spans again."""
     ranges = []
     start = 0
     for character in line:

@@ -66,7 +66,7 @@ class SentencePiece:
 
 
 def with_symbols(model: bytes, symbols: Sequence[str]) -> bytes:
-    """A model file in which each of these is a piece of its own, wherever it stands."""
+    """A model file in which each of these is a piece of its own, wherever it is."""
     return model + b"".join(_piece(symbol, 0.0, _USER_DEFINED) for symbol in symbols)
 
 
@@ -93,7 +93,7 @@ def _best_score(word: str, scores: dict[str, float]) -> float:
 def _piece(text: str, score: float, kind: int) -> bytes:
     """One piece as a model file holds it: message 1 of sentencepiece_model.proto, in which 1, 2 and 3 are these.
 
-    Messages of a repeated field may stand anywhere in the file, so they can be put at its end.
+    Messages of a repeated field may be anywhere in the file, so they can be put at its end.
     """
     data = text.encode()
     content = b"\x0a" + _varint(len(data)) + data
@@ -115,7 +115,7 @@ def train_sentencepiece(
 ) -> bytes:
     """Train a unigram model without normalisation, with byte fallback and split digits.
 
-    Gives the bytes of the model. Each of `reserved` is a piece of its own, wherever it stands.
+    Gives the bytes of the model. Each of `reserved` is a piece of its own, wherever it is.
 
     A corpus too small for `vocab_size` pieces gets as many as it can fill. The same lines give the same
     bytes on every machine. Raises ConfigError if `vocab_size` does not even hold the text's characters.

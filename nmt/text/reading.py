@@ -49,7 +49,7 @@ def _case_for(tokenizer: Tokenizer, settings: ReadingSettings) -> Reading:
 def detached(text: str) -> str:
     """A text with a space behind each mark that opens at a word.
 
-    Pieces are words as they stand behind a space. Behind a mark, a word is cut into pieces that say little about it.
+    Pieces are words as they look after a space. Behind a mark, a word is cut into pieces that say little about it.
     """
     return _OPENING.sub(r"\g<0> ", text)
 

@@ -28,7 +28,7 @@ class Side:
 
     @property
     def never_written(self) -> list[int]:
-        """The ids that no translation has, whatever its source; placeholders stand where the source has them."""
+        """The ids that no translation has, whatever its source; placeholders only where the source has them."""
         return [PAD, BOS, UNK] if self.never_unknown else [PAD, BOS]
 
     def tokens(self, text: str) -> list[str]:

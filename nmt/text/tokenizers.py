@@ -3,7 +3,7 @@
 (`whitespace` and `plain` keep it up to spaces, and so does the sentence that they decode to: they
 are for languages that write spaces.) No token holds white space; `▁` (U+2581), which `normalize`
 takes out of the text, stands for a space that the target must restore. A placeholder of a protected
-span (`nmt.spans.masking`) is a token of its own wherever it stands, except in text that is tokenised
+span (`nmt.spans.masking`) is a token of its own wherever it is, except in text that is tokenised
 already (`plain`).
 
 A new tokenizer is a class, its line in `TOKENIZERS`, and its name in `TokenizerName` of

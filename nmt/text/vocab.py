@@ -1,7 +1,7 @@
 """Tokens ↔ ids: PAD 0, UNK 1, BOS 2, EOS 3, then tokens by falling frequency.
 
 Tokens that are equally frequent are in code-point order. A word outside the vocabulary can be
-*spelled*: its characters carry marks for where they stand in the word, the mixed word/character
+*spelled*: its characters carry marks for their place in the word, the mixed word/character
 model of Wu et al. (2016, §4.2), so that a name or a number survives.
 """
 

@@ -154,7 +154,7 @@ def summary(run: RunDir, progress: Progress) -> str:
     """How long a training took, and its best checkpoint with its scores."""
     best = checkpoint.best(run)
     scores: dict[str, float] = {}
-    with suppress(ModelError):  # damaged meanwhile; who uses it is told
+    with suppress(ModelError):  # damaged meanwhile; whoever uses it gets the error
         scores = checkpoint.read_meta(best).scores if best else {}
     minutes = progress.seconds / 60
     trained = f"trained {progress.update:,} updates in {minutes:.1f} minutes"

@@ -50,7 +50,7 @@ class Validator:
         precision: Precision,
         warn: Say = print_nothing,
     ) -> None:
-        """`warn` is told of batches that do not fit in memory."""
+        """`warn` gets a line if a batch does not fit in memory."""
         self.config = config
         self.run = run
         self.src = src

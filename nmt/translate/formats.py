@@ -21,7 +21,7 @@ def as_json(number: int, translation: Translation) -> str:
 
 
 def as_aligned_json(number: int, translation: Translation, alignment: "Alignment | None") -> str:
-    """The same, and what stands for what."""
+    """The same, and which words belong together."""
     record = _record(number, translation)
     record["alignment"] = None
     if alignment is not None:

@@ -15,10 +15,10 @@ from nmt.translate.translator import Translator
 def open_translator(
     config: Config, run: RunDir, asked: EngineRequest, warn: Say, say: Say
 ) -> Translator:
-    """The translator of a run; `say` is told what computes, and where.
+    """The translator of a run; `say` gets a line about what computes, and where.
 
     Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it. Where the
-    user leaves the choice to nmt and CTranslate2 cannot be used, `warn` is told, and torch translates.
+    user leaves the choice to nmt and CTranslate2 cannot be used, `warn` gets a line, and torch translates.
     """
     if chosen_engine(config, asked) == "ctranslate2":
         try:
@@ -51,7 +51,7 @@ def load_translator(
     """The translator of a run's best checkpoint; if that is damaged, of the last whole one, with a warning.
 
     A checkpoint that `run` itself names is taken, or none. With `others` it is an ensemble: their models decide
-    together with the run's, whose configuration holds. `say` is told what is used, and where. Raises ModelError
+    together with the run's, whose configuration holds. `say` gets a line about what is used. Raises ModelError
     if there is no checkpoint, or if one does not belong to the run's vocabularies.
     """
     from nmt.engines.load import load_decoder, load_memory

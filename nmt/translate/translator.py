@@ -86,7 +86,7 @@ class Translator:
         return [self._translation(line) for line in under_way]
 
     def alignments(self, translations: Sequence[Translation]) -> "list[Alignment | None]":
-        """Which words of each best translation stand for which of its source; the engine has to be torch's."""
+        """Which words of each best translation belong to which of its source. Needs the engine torch."""
         from nmt.engines.decoder import Decoder
         from nmt.scoring.alignment import align
 

@@ -83,7 +83,7 @@ def ensemble_race(config: Config, checkpoints: int, models: int) -> Iterator[Ens
     Each has a folder in the run folder: 1, 2, 3 … As in `nmt translate`, its checkpoint is the one that dev has chosen.
     """
     configs = [_member(config, number) for number in range(1, models + 1)]
-    # A folder that is in the way is told of before any training.
+    # A folder that is in the way is an error before any training.
     members = [TrainedRun(own, prepared(own)) for own in configs]
     minutes = 0.0
     for count, member in enumerate(members, 1):

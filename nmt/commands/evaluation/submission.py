@@ -120,7 +120,7 @@ def from_model(
     quiet: bool,
     baseline: list[str] | None,
 ) -> Submission:
-    """A trained model's translations of `files.src`, or of the run's test split; `say` is told which model it is.
+    """A trained model's translations of `files.src`, or of the run's test split; `say` gets a line with the model.
 
     Raises DataError for empty or unequal files, and for a `baseline` of another length, before anything is translated.
     """

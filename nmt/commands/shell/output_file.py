@@ -55,7 +55,7 @@ def _is_same(output: Path, source: Path | None) -> bool:
             os.fstat(sys.stdin.fileno()) if source is None or is_standard(source) else source.stat()
         )
     except (OSError, ValueError):
-        return False  # stdin is closed; what is missing is told elsewhere
+        return False  # stdin is closed; the error comes elsewhere
     return os.path.samestat(output.stat(), status)
 
 

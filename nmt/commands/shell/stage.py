@@ -1,4 +1,4 @@
-"""A stage before the training: its run folder is claimed, and a stop is told."""
+"""A stage before the training: its run folder is claimed, and an interruption is reported."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

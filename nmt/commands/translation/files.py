@@ -114,7 +114,7 @@ def translate_files(job: Job, asked: FilesAsked) -> None:
     how = f"{asked.output_dir} keeps what is done; the same command continues"
     with telling_how_to_go_on(lambda: how), output.locked(files):
         if not asked.overwrite:
-            _refuse_strangers(output, files)
+            _refuse_foreign_targets(output, files)
         with _opened(job, asked, progress) as (pool, made_with):
             if not asked.overwrite:
                 refuse_targets(output, files, made_with)
@@ -162,7 +162,7 @@ def _expanded(pattern: Path) -> list[Path]:
     if pattern.is_dir():
         raise DataError(f"{pattern}: is a folder; name the files in it, such as '{pattern}/*'")
     if has_magic(str(pattern)) and not pattern.is_file():
-        # A link to nowhere is among them, and is told of when it is read.
+        # A broken link is among them; reading it gives the error.
         matches = map(Path, glob(str(pattern), recursive=True))  # noqa: PTH207
         found = sorted(path for path in matches if not path.is_dir())
         if not found:
@@ -187,7 +187,7 @@ def _refuse_unfit_folder(folder: Path) -> None:
         raise ConfigError(f"{folder}: is a file; --output-dir names a folder")
 
 
-def _refuse_strangers(output: "Output", files: "Sequence[File]") -> None:
+def _refuse_foreign_targets(output: "Output", files: "Sequence[File]") -> None:
     """Raise ConfigError, before a model is loaded, for a file that is in the way and that nmt did not write."""
     for file in files:
         if file.target.exists() and not output.knows(file):

@@ -39,7 +39,7 @@ class Switcher:
         return [variant for variant in made if variant is not None]
 
     def _places(self, pair: SentencePair) -> list[tuple[re.Match[str], str]]:
-        """The words of the source whose translation stands once in the target, each with that translation."""
+        """The words of the source whose translation occurs once in the target, each with that translation."""
         if _ENGLISH_WORD.fullmatch(pair.src):  # nothing would be left to translate
             return []
         if find(pair.src):  # a word in code or in a link is not one of the sentence

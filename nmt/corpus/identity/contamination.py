@@ -62,7 +62,7 @@ def letters(text: str) -> int:
 
 
 def is_telling(texts: Iterable[str]) -> bool:
-    """Whether it can be no chance that all of these, the sides of one pair, stand elsewhere, too."""
+    """Whether it cannot be chance that all of these, the sides of one pair, are elsewhere, too."""
     return sum(map(letters, texts)) >= _TELLING
 
 

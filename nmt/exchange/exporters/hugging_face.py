@@ -53,7 +53,7 @@ def refuse_inexpressible(config: ModelConfig) -> None:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where tokens stand in the tables. Pegasus has one table, so two vocabularies stand in it end to end."""
+    """The rows of tokens in the tables. Pegasus has one table, so it holds two vocabularies end to end."""
 
     src_tokens: int  # S
     tgt_tokens: int  # T
@@ -83,7 +83,7 @@ class Layout:
 
 
 def tensors_of(model: Transformer, forbidden: list[int]) -> Tensors:
-    """All weights of a model, by the names that transformers gives them; `forbidden` are ids of ours."""
+    """All weights of a model, by the names that transformers gives them; `forbidden` are ids of nmt's vocabulary."""
     layout = Layout.of(model)
     parts = _Parts(model.config)
     tensors = _tables(model, layout, parts)
@@ -197,7 +197,7 @@ def _positions(model: Transformer, layout: Layout, parts: _Parts) -> Tensors:
 
 
 def _bias(model: Transformer, forbidden: list[int], layout: Layout) -> Array:
-    """What is added to the logits [1,V]; it keeps out source tokens that stand in the same table."""
+    """What is added to the logits [1,V]; it keeps out source tokens that are in the same table."""
     bias = np.full((1, layout.target_rows), FORBIDDEN, np.float32)
     bias[0, layout.first_target :] = output_bias(model, forbidden)
     return bias

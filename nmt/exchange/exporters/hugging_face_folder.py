@@ -62,7 +62,7 @@ def _write_tokenizer(trained: Trained, folder: Path) -> None:
     src_ids = ids_from(0, src_tokens)
     first_target = Layout.of(trained.model).first_target
     if first_target > 0:
-        # The target's specials stand in the same table, under names of their own, and are not text either.
+        # The target's specials are in the same table, under names of their own, and are not text either.
         its_own = [f"{special[:-1]} target>" for special in SPECIALS]
         tgt_tokens = [*its_own, *tgt_tokens[len(its_own) :]]
         src_ids |= ids_from(first_target, its_own)
@@ -94,7 +94,7 @@ def _readme(trained: Trained) -> str:
     ]
     if layout.first_target > 0:
         notes.append(
-            f"Both vocabularies stand in one table: target token i has the id {layout.first_target:,} + i."
+            f"Both vocabularies are in one table: target token i has the id {layout.first_target:,} + i."
         )
     if layout.is_marian and trained.config.model.positions == "learned":
         notes.append(

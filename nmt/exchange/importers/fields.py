@@ -1,4 +1,4 @@
-"""Settings that strangers wrote, as JSON or YAML: each is checked where it is read."""
+"""Checked access to untrusted JSON and YAML."""
 
 import json
 from pathlib import Path

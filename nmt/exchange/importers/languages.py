@@ -16,7 +16,7 @@ def target_tokens(vocab: Vocab) -> list[str]:
 
 
 def choose_prefix(vocab: Vocab, asked: str | None, source: str) -> tuple[str, ...]:
-    """What stands before each source: the token asked for ("" is none), else Simplified Chinese if there is one.
+    """What is put before each source: the token asked for ("" is none), else Simplified Chinese if there is one.
 
     Raises ConfigError for a token that the source vocabulary does not list.
     """

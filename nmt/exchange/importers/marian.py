@@ -93,7 +93,7 @@ class Marian:
 
 
 def tokens_by_row(ids: dict[str, Any], place: str) -> list[str]:
-    """Tokens in the order of their rows. Raises ModelError unless each row has one that can stand in a vocabulary."""
+    """Tokens in the order of their rows. Raises ModelError unless each row has one that a vocabulary may have."""
     rows: list[str | None] = [None] * len(ids)
     for token, row in ids.items():
         if not _is_row(row, len(rows)) or rows[row] is not None:

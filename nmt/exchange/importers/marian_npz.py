@@ -150,7 +150,7 @@ def _refuse_other_models(fields: Fields) -> None:
 
 
 def _norm_settings(fields: Fields) -> dict[str, Any]:
-    """Where the norms stand. Raises ModelError for sequences other than the two usual ones."""
+    """The places of the norms. Raises ModelError for sequences other than the two usual ones."""
     around = {
         "transformer-preprocess": fields.word("transformer-preprocess", ""),
         "transformer-postprocess": fields.word("transformer-postprocess", ""),

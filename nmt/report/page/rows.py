@@ -1,6 +1,6 @@
 """The rows of the table of sentences: HTML, one line a sentence, and what they are sorted and filtered by.
 
-The rows that stand plainly in the page are also there without JavaScript. Where all would make a page too large,
+The rows that are in the page as HTML are also there without JavaScript. Where all would make a page too large,
 those that differ least travel compressed.
 """
 
@@ -64,7 +64,7 @@ def make_rows(sentences: Sequence[Sentence], names: Names) -> Rows:
 
 
 def script_json(value: Any) -> str:
-    """JSON that can stand in a script element: no character of it can end the element."""
+    """JSON that may be put into a script element: no character of it can end the element."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -60,7 +60,7 @@ def resumptions(run: RunDir) -> list[int]:
 
 
 def read_course(run: RunDir, warn: Say = print_nothing) -> Course:
-    """The curves of a run; empty ones where it has not trained. `warn` is told of lines that are no records.
+    """The curves of a run; empty ones where it has not trained. `warn` gets a line about those that are not records.
 
     Raises ModelError for a file that cannot be read.
     """

@@ -69,7 +69,7 @@ class RunFacts:
 def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> RunFacts:
     """What a run's folder says of it; scores also from `history`, which `nmt evaluate --history` writes.
 
-    `warn` is told what was left out. Raises ModelError for a checkpoint, a report or a vocabulary that is damaged, or
+    `warn` gets a line about what was left out. Raises ModelError for a checkpoint, a report or a vocabulary that is damaged, or
     a checkpoint that `run` names and that is not there.
     """
     prepared = report_of(run.prepare_report)
@@ -96,7 +96,7 @@ def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> 
 
 
 def _best(run: RunDir, warn: Say) -> Path | None:
-    """The best checkpoint; `warn` is told where the run names one that is not there."""
+    """The best checkpoint; `warn` gets a line if the run names one that is missing."""
     found = checkpoint.best(run)
     if found is None and run.best.exists():
         warn(f"{run.best}: the checkpoint that it names is missing; showing the last one")

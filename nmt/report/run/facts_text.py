@@ -11,7 +11,7 @@ _MOST = 8  # corpora, checkpoints or scores that are listed; the others are coun
 
 
 def facts_lines(facts: RunFacts) -> list[str]:
-    """Lines of a name and what it has; a name stands once before several lines."""
+    """Lines of a name and what it has; a name is written once for several lines."""
     lines = []
     for name, values in [("run", [_title(facts)]), *facts_rows(facts)]:
         for value in values:

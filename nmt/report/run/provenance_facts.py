@@ -10,7 +10,7 @@ from nmt.report.run.run_files import Record, corpora_in, counts
 from nmt.run.provenance import Ancestor, Provenance
 
 STARTED, IMPORTED = "started from", "imported from"
-_GENERATIONS = 20  # that are told
+_GENERATIONS = 20  # that are shown
 _CREATIVE_COMMONS = re.compile(
     r"""
     \b (?: CC [ -] | creativecommons\.org/licenses/ )
@@ -115,7 +115,7 @@ def _imported(provenance: Provenance) -> list[AncestorFacts]:
 
 
 def licence_address(licence: str) -> str | None:
-    """Where the text of a Creative Commons licence stands; None for another licence, or without a version."""
+    """The address of a Creative Commons licence; None for another licence, or without a version."""
     found = _CREATIVE_COMMONS.search(licence)
     if found is None or found["version"] is None:
         return None

@@ -30,7 +30,7 @@ def report_of(path: Path) -> Record:
 
 
 def records(path: Path, warn: Say) -> Iterator[Record]:
-    """The JSON objects of a file's lines; none where it is missing. `warn` is told of lines that are none.
+    """The JSON objects of a file's lines; none where it is missing. `warn` gets a line about the others.
 
     Raises ModelError if the file cannot be read.
     """

@@ -39,7 +39,7 @@ class ScoreFacts:
 def evaluated(run: RunDir, folder: Path, history: Path, warn: Say) -> list[ScoreFacts]:
     """The newest scores of a checkpoint, for each test set and search.
 
-    `warn` is told of lines that are none. Raises DataError for a file that has no evaluation at all.
+    `warn` gets a line about those that are not objects. Raises DataError for a file that has no evaluation at all.
     """
     newest: dict[tuple[str, ...], dict[str, ScoreFacts]] = {}
     is_history = False

@@ -57,7 +57,7 @@ def _vectors(pairs: WordPairs, sources: int, targets: int, width: int) -> tuple[
 
 
 def _of_both_sides(pairs: WordPairs, src: Tensor, tgt: Tensor) -> Tensor:
-    """One vector for each token [V,d]: that of the side on which it stands more often has more weight."""
+    """One vector for each token [V,d]: that of the side on which it is more frequent has more weight."""
     src_counts = torch.tensor(np.bincount(pairs.src, pairs.expected, len(src)))
     tgt_counts = torch.tensor(np.bincount(pairs.tgt, pairs.expected, len(tgt)))
     return src * src_counts[:, None] + tgt * tgt_counts[:, None]

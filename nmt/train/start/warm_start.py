@@ -111,7 +111,7 @@ def _extended(rows: Tensor, old: Side, new: Side) -> Tensor:
 
 
 def _spelling(token: str, side: Side) -> list[int]:
-    """The ids that stood for a token when it was none."""
+    """The ids that wrote a token before it was one."""
     if isinstance(side.tokenizer, SentencePiece):
         text = token.replace(SPACE, " ").strip()
         return side.vocab.encode(side.tokenizer.encode(text))
