@@ -56,9 +56,9 @@ class Decoder:
         numbers: Numbers = "long",
         others: Sequence[Transformer] = (),
     ) -> None:
-        """`warn` gets a line the first time that a batch does not fit in memory. `numbers` are those that are masked in
-        translating.
+        """`warn` gets a line the first time that a batch does not fit in memory.
 
+        `numbers` are those that are masked in translating.
         `others` are models of the same vocabularies, in which the probabilities of all are averaged: an ensemble.
         """
         self.name = f"torch {precision}"

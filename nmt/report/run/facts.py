@@ -69,8 +69,8 @@ class RunFacts:
 def read_facts(config: Config, run: RunDir, history: Path | None, warn: Say) -> RunFacts:
     """What a run's folder says of it; scores also from `history`, which `nmt evaluate --history` writes.
 
-    `warn` gets a line about what was left out. Raises ModelError for a checkpoint, a report or a vocabulary that is damaged, or
-    a checkpoint that `run` names and that is not there.
+    `warn` gets a line about what was left out. Raises ModelError for a checkpoint, a report or a vocabulary that is
+    damaged, or a checkpoint that `run` names and that is not there.
     """
     prepared = report_of(run.prepare_report)
     folder = run.checkpoint or _best(run, warn) or _last(run)
