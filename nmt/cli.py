@@ -28,7 +28,7 @@ from nmt.errors import ConfigError, UserError
 
 
 class Commands(typer.core.TyperGroup):
-    """Runs a command and exits as README's table of exit codes says."""
+    """Runs a command and exits as docs/reference/files.md says."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the command."""

@@ -156,9 +156,9 @@ def _ready(model: Model) -> Ready:
 
 
 def _translated(model: Model, shard: Shard, made_with: str) -> Outcome:
-    """The outcome of a shard. Only nodes that load the same as the first are given any work."""
+    """The outcome of a shard. On a node that has joined since, and has another model or program, it fails."""
     loaded = _loaded(model)
-    if loaded.made_with != made_with:  # a node that has joined since
+    if loaded.made_with != made_with:
         return Failed(f"node {this_node()} has another model or program", is_final=True)
     return attempted(loaded.work, shard)[1]
 

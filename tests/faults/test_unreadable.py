@@ -1,6 +1,6 @@
 """Files that a command cannot read, or only to find that they are no text: the same code and words in every command.
 
-README.md says which code stands for what.
+docs/reference/files.md says what each code means.
 """
 
 import gzip
