@@ -113,9 +113,11 @@ class Finding:
     def __str__(self) -> str:
         if self.found.strip():
             return f"{self.column}: {self.found!r} in Chinese text, write {self.fix!r}"
-        found = "space" if self.found else "nothing"
-        fix = repr(self.fix) if self.fix else "none"
-        return f"{self.column}: {found} where Chinese has {fix}"
+        if not self.found:
+            return f"{self.column}: insert {self.fix!r}"
+        if not self.fix:
+            return f"{self.column}: delete the space"
+        return f"{self.column}: write {self.fix!r} instead of the space"
 
 
 def repair(text: str, spacing: Spacing = "keep") -> str:

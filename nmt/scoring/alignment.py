@@ -104,7 +104,7 @@ def likeliest(weights: Tensor) -> Tensor:
     """Which of a pair's attention [layers,H,T,S] shows best which tokens belong together: [T,S].
 
     It is the mean of the heads of the last layer but one (Garg et al., 2019), at the step that writes a token: see
-    docs/guide/scoring.md for what was measured.
+    docs/lab/scoring.md for what was measured.
     """
     return weights[max(0, len(weights) - 2)].mean(0)
 

@@ -167,7 +167,7 @@ def test_findings_name_the_place_and_the_fix() -> None:
         (11, ".", "。"),
     ]
     assert str(found[0]) == "3: ',' in Chinese text, write '，'"
-    assert str(found[1]) == "5: space where Chinese has none"
+    assert str(found[1]) == "5: delete the space"
 
 
 ALPHABET = (

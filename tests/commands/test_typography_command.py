@@ -39,9 +39,7 @@ def test_the_columns_of_a_file_with_a_byte_order_mark_and_windows_line_ends() ->
 def test_typography_checks_and_tells_by_its_exit_code() -> None:
     done = run_nmt("typography", "--check", stdin="你好。\n你好,我 是\n")
     assert done.returncode == 4
-    assert done.stdout.decode() == (
-        "2:3: ',' in Chinese text, write '，'\n2:5: space where Chinese has none\n"
-    )
+    assert done.stdout.decode() == ("2:3: ',' in Chinese text, write '，'\n2:5: delete the space\n")
     assert run_nmt("typography", "--check", stdin="你好。\n").returncode == 0
 
 
