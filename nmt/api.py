@@ -18,7 +18,7 @@ from nmt.errors import DataError
 from nmt.evaluation.measurement import score
 from nmt.evaluation.metrics import References
 from nmt.evaluation.results import Score
-from nmt.run.folder import RunDir
+from nmt.run.folder import LATEST, RunDir
 from nmt.run.trained import find_run_folder, load_trained_run, refuse_elsewhere
 from nmt.translate.opening import open_translator
 from nmt.translate.translation import Translation
@@ -97,8 +97,9 @@ def load(
     .tsv or .jsonl file, or a run. `engine`, `device` and `precision` are those of `nmt translate`. `search` changes
     settings of the section `search`, such as {"beam_size": 1, "verify": "retry"}.
 
-    Warnings and what was loaded go to the logger "nmt". Raises ModelError if there is no such model, ConfigError for
-    a value that is not known or does not fit the others, DataError for a memory that cannot be read.
+    Warnings and what was loaded go to the logger "nmt"; that the run trained last was chosen is a warning. Raises
+    ModelError if there is no such model, ConfigError for a value that is not known or does not fit the others,
+    DataError for a memory that cannot be read.
     """
     asked = dict(search or {})
     if memory is not None:
@@ -113,7 +114,9 @@ def load(
         )
     others = [load_trained_run(RunDir.at(Path(each)), [], fix) for each in ensemble]
     request = EngineRequest(engine, device, precision, tuple(others), helpers=False)
-    return Translator(open_translator(trained.config, run, request, _log.warning, _log.info))
+    was_trained_last = model is None and run.note.endswith(f"{LATEST})")
+    say = _log.warning if was_trained_last else _log.info
+    return Translator(open_translator(trained.config, run, request, _log.warning, say))
 
 
 def evaluate(

@@ -30,35 +30,35 @@ if [[ -t 0 ]]; then
     fi
 fi
 
+TOY=runs/demo/toy
 mkdir -p runs/demo
-cd runs/demo
-TOY=runs/toy
 
 train() {
-    nmt train --config ../../configs/toy.yaml data.path=../../data/toy "run_dir=$TOY" "$@"
+    (cd runs/demo && nmt train --config ../../configs/toy.yaml data.path=../../data/toy run_dir=toy "$@")
 }
 
 step "2. nmt train --config configs/toy.yaml" \
     "Cleans data/toy, builds both vocabularies, and trains a Transformer: about a minute on two cores." \
-    "The loss falls. Every 100 updates the model translates three sentences that it is not trained on" \
-    "(→ is its translation, = the reference). If there is one in runs/demo, it continues where it stopped."
+    "The loss falls; that of dev is lower, since it is computed without dropout and label smoothing." \
+    "Every 100 updates the model translates three sentences that it is not trained on" \
+    "(→ is its translation, = the reference). If $TOY is there already, it continues where it stopped."
 train || {
     code=$?
     # 2: trained with another configuration; 5: its checkpoints do not fit. Nothing else is fixed by starting anew.
     if ((code != 2 && code != 5)); then
         exit "$code"
     fi
-    echo "runs/demo/$TOY does not fit configs/toy.yaml and data/toy as they are now; starting anew"
+    echo "$TOY does not fit configs/toy.yaml and data/toy as they are now; starting anew"
     train --overwrite
 }
 
-step "3. nmt translate --model runs/demo/$TOY" \
+step "3. nmt translate --model $TOY" \
     "The new model knows some 900 words and the sentence patterns of data/toy, and nothing else:" \
     "the last sentence is about something else, so its translation is nonsense."
 show "$TOY" "I like tea." "My sister has a red bicycle." "She bought three apples yesterday." \
     "Parliament rejected the budget."
 
-step "4. nmt evaluate --model runs/demo/$TOY" \
+step "4. nmt evaluate --model $TOY" \
     "Translates the 200 test sentences; the model was trained on none of them. For BLEU and chrF, 100 is the" \
     "reference itself. The 95 % interval is in brackets; sacreBLEU's signature says how the score was measured." \
     "The scores are this high because data/toy is so simple; on real news, systems reach 25 to 45 BLEU."
@@ -67,4 +67,4 @@ nmt evaluate --model "$TOY"
 step "Done. Next:" \
     "source .venv/bin/activate           makes the command nmt available, in every folder" \
     "nmt translate                       type English, read Chinese; Ctrl-D ends" \
-    "configs/base.yaml                   the start for your own corpora"
+    "docs/guide/train.md                 train on your own corpora, beginning with configs/tatoeba.yaml"

@@ -15,6 +15,7 @@ from sacrebleu import BLEU
 import nmt
 from nmt.errors import ConfigError, DataError, ModelError
 from nmt.run.folder import RunDir
+from nmt.run.ownership import write_latest
 
 LINES = ["one two three.", "", "four five.", "six."]
 
@@ -137,6 +138,20 @@ def test_without_a_name_it_is_the_model_that_the_command_takes(
     assert nmt.load().checkpoints[0].is_relative_to(RunDir.pretrained().path)
     monkeypatch.setenv("NMT_MODEL", str(trained.path))
     assert nmt.load().checkpoints[0].is_relative_to(trained.path)
+
+
+def test_that_the_model_trained_last_is_taken_is_a_warning(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    trained: RunDir,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NMT_MODEL", raising=False)
+    write_latest(trained)
+    nmt.load()
+    [line] = caplog.messages
+    assert "(named by runs/latest)" in line
 
 
 MISTAKES: list[tuple[dict[str, Any], type[Exception], str]] = [

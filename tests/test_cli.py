@@ -45,7 +45,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         (
             ["translate", "{corpus}/test.en"],
             2,
-            "is not a setting (KEY=VALUE); give a file as --input FILE, several",
+            "is a file; give a file as --input FILE, several",
         ),
         (["train", "updates=5"], 2, "unknown key 'updates'; did you mean 'train.updates'?"),
         (["train", "mine.yaml"], 2, "did you mean --config mine.yaml?"),

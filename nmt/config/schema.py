@@ -82,7 +82,7 @@ class DataConfig(Section):
     def _one_source(self) -> Self:
         if self.path is not None and (self.corpora or self.dev or self.test):
             raise ValueError(
-                "data.path is set beside data.corpora, data.dev or data.test; keep one of the two ways"
+                "data.path is set beside data.corpora, data.dev or data.test; keep one: data.path=null leaves it out"
             )
         return self
 

@@ -112,9 +112,7 @@ def apply_overrides(
         name, equals, text = override.partition("=")
         keys = tuple(name.strip().split("."))
         if not equals or not all(keys):
-            is_file = override.endswith((".yaml", ".yml"))
-            hint = f"; did you mean --config {override}?" if is_file else ""
-            message = f"'{override}' is not of the form section.key=value{hint}"
+            message = f"'{override}' is not of the form section.key=value{_hint(override)}"
             raise ConfigError(f"{place}: {message}")
         try:
             value, places = parse(text, lambda _line: place, keys)
@@ -123,6 +121,15 @@ def apply_overrides(
             raise ConfigError(f"{place}: {message}") from None
         _put(settings, keys, value, place)
         settings.places.update(places)
+
+
+def _hint(text: str) -> str:
+    """What was meant by a file in the place of a setting."""
+    if text.endswith((".yaml", ".yml")):
+        return f"; did you mean --config {text}?"
+    if text.endswith((".tsv", ".tsv.gz")):
+        return f"; for a corpus: data.path=null 'data.corpora=[{{name: mine, tsv: {text}}}]'"
+    return ""
 
 
 def _put(settings: PlacedSettings, keys: tuple[str, ...], value: Any, place: Place) -> None:

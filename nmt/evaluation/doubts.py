@@ -102,8 +102,8 @@ def _same_text(hypotheses: Lines, references: References) -> str | None:
     if all(list(hypotheses) != list(reference) for reference in references):
         return None
     return (
-        "hypothesis and reference are the same text; "
-        "check that the hypothesis is not the reference itself"
+        "each translation is equal to its reference; "
+        "check that the translations are not the references themselves"
     )
 
 

@@ -132,7 +132,7 @@ def check_counts(hypotheses: Lines, references: References, what: str = "hypothe
         if len(hypotheses) != len(reference):
             raise DataError(
                 f"{count_of_lines(hypotheses)} of {what} but {count_of_lines(reference)} of "
-                f"{name}; give line-aligned files of the same test set, and check that neither was "
+                f"{name}; give files in which line n translates line n, and check that neither was "
                 "cut short"
             )
     if not hypotheses:

@@ -55,7 +55,7 @@ def test_mistakes_come_in_the_order_of_their_lines_and_those_of_the_command_line
         ("search: {beam_size: 2, n_best: 3}\n", "search.n_best=3 is more than search.beam_size=2"),
         ("model:\n  tie_embeddings: all\n", "model.tie_embeddings=all needs shared_vocab=true"),
         ("train: {keep: 2, average: 5}\n", "set train.keep=5"),
-        ("data: {path: x, corpora: [{tsv: y}]}\n", "keep one of the two ways"),
+        ("data: {path: x, corpora: [{tsv: y}]}\n", "keep one: data.path=null leaves it out"),
         (
             "data:\n  corpora:\n    - {src: a.en}\n",
             "base.yaml:3: data.corpora.0: give either both src and tgt",

@@ -174,7 +174,8 @@ def test_sacrebleu_stays_quiet_where_many_lines_end_in_a_spaced_full_stop(
 
 def test_a_wrong_count_of_lines_is_an_error_that_names_both() -> None:
     with pytest.raises(
-        DataError, match=r"9 lines of hypothesis but 10 lines of reference.*line-aligned"
+        DataError,
+        match=r"9 lines of hypothesis but 10 lines of reference.*line n translates line n",
     ):
         score(HYPOTHESES[:9], [REFERENCES], ["bleu"])
     with pytest.raises(DataError, match=r"1 line of hypothesis but 10 lines of reference"):

@@ -207,4 +207,4 @@ def _about_model(run: RunDir, folder: Path) -> dict[str, Any]:
 def _refuse_unequal(first: Path, lines: list[str], second: Path, others: list[str]) -> None:
     if len(lines) != len(others):
         message = f"{first} has {counted(len(lines), 'line')}, {second} {len(others):,}"
-        raise DataError(f"{message}; give line-aligned files")
+        raise DataError(f"{message}; line n of one must translate line n of the other")

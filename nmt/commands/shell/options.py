@@ -48,7 +48,8 @@ def flag(meaning: str, *names: str) -> Any:
 
 
 ConfigFile = Annotated[
-    Path | None, path_option("FILE", "Settings; see configs/reference.yaml.", "--config", "-c")
+    Path | None,
+    path_option("FILE", "Settings in YAML, such as configs/tatoeba.yaml.", "--config", "-c"),
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -204,7 +205,9 @@ def refuse_strange_overrides(overrides: list[str], sections: tuple[str, ...], fi
     for override in overrides:
         name, equals, _value = override.partition("=")
         if not equals:
-            message = f"'{override}' is not a setting (KEY=VALUE); {files}"
+            is_file = Path(override).is_file()
+            problem = "is a file" if is_file else "is not a setting (KEY=VALUE)"
+            message = f"'{override}' {problem}; {files}"
             raise ConfigError(f"command line: {message}")
         unknown = unknown_setting(name)
         if unknown is not None:

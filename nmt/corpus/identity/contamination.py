@@ -27,8 +27,8 @@ _HAN_RUN = re.compile(f"[{HAN}]+")
 _HAN_LETTERS = 3  # what a Han character counts
 _TELLING = 30  # letters
 _EFFECTS = {
-    "drop": "they are dropped; to train on them: prepare.allowed_tests=[{names}]",
-    "keep": "they are kept; scores on these sets will say little",
+    "drop": "left out of train (to train on them all the same: prepare.allowed_tests=[{names}])",
+    "keep": "kept, so scores on these sets will say little",
 }
 _MOSTLY = 0.9  # of the lines of a file, from which on it is the set itself
 
