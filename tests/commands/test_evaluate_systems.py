@@ -53,8 +53,16 @@ TWO = "--ref ref.zh --hyp good=good.zh --hyp bad=bad.zh"
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        ("--ref ref.zh --hyp good.zh --hyp short.zh", 3, "short.zh has 29 lines, ref.zh 30; line n of one"),
-        ("--ref ref.zh --ref short.zh --hyp good.zh", 3, "short.zh has 29 lines, ref.zh 30; line n of one"),
+        (
+            "--ref ref.zh --hyp good.zh --hyp short.zh",
+            3,
+            "short.zh has 29 lines, ref.zh 30; line n of one",
+        ),
+        (
+            "--ref ref.zh --ref short.zh --hyp good.zh",
+            3,
+            "short.zh has 29 lines, ref.zh 30; line n of one",
+        ),
         (
             "--ref ref.zh --hyp good.zh --hyp empty.zh",
             3,
