@@ -48,9 +48,11 @@ def machine_rows() -> Iterator[Row]:
             yield name, find()
         except UserError as error:
             yield name, str(error)
-    for package, task in _EXTRAS.items():
-        if version_of(package) is None:
-            yield "not installed", f"{package}, for {task}: pip install {package}"
+    missing = [package for package in _EXTRAS if version_of(package) is None]
+    for package in missing:
+        yield "not installed", f"{package}, for {_EXTRAS[package]}: pip install {package}"
+    if not missing:
+        yield "extras", f"all installed: {', '.join(_EXTRAS)}"
 
 
 def version_line() -> str:

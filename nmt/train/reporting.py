@@ -127,8 +127,10 @@ class Reporter:
             )
         reached = f"update {update:,}/{train.updates:,}  epoch {epoch + 1}  loss {loss:.3f}"
         pace = f"{tokens / seconds:,.0f} tok/s"
-        left = time_left(train, progress, seconds / len(self._unreported))
-        self.log.progress(f"{reached}  {pace}  lr {rate:.2e}  |g| {norm:.2f}  ETA {left}")
+        line = f"{reached}  {pace}  lr {rate:.2e}  |g| {norm:.2f}"
+        if progress.update > self._begun.update + 1:  # the first of a process says little
+            line += f"  ETA {time_left(train, progress, seconds / len(self._unreported))}"
+        self.log.progress(line)
         self._last_word = time.monotonic()
 
     @contextmanager

@@ -317,6 +317,8 @@ def _advice(total: Ledger) -> str:
         )
     if most_frequent == PUBLIC_TEST:
         return "to train on public test sets, name them in prepare.allowed_tests"
+    if most_frequent == "wrong_script":
+        return "check the languages: are the two columns, or src and tgt, swapped?"
     return "check the corpora's languages and encoding, or relax the rule in the prepare section"
 
 

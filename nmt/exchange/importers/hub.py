@@ -48,7 +48,8 @@ def fetch(name: str, revision: str | None) -> tuple[Path, str]:
     except (
         Exception
     ) as error:  # the library's, its HTTP client's and the system's have no common class
-        raise ModelError(f"{name}: cannot be fetched ({_reason(error)})") from None
+        fix = "check the network, or download the files and name their folder"
+        raise ModelError(f"{name}: cannot be fetched ({_reason(error)}); {fix}") from None
 
 
 def _fetch(huggingface_hub: Any, name: str, revision: str | None) -> tuple[Path, str]:
