@@ -5,6 +5,7 @@ The names in `nmt.__all__` keep their meaning within a major version; all others
 
 import json
 import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from os import PathLike
@@ -14,12 +15,12 @@ from typing import cast, overload
 
 from nmt.config.yaml_values import Place
 from nmt.engines.base import EngineName, EngineRequest
-from nmt.errors import DataError
+from nmt.errors import ConfigError, DataError
 from nmt.evaluation.measurement import score
 from nmt.evaluation.metrics import References
 from nmt.evaluation.results import Score
 from nmt.run.folder import LATEST, RunDir
-from nmt.run.trained import find_run_folder, load_trained_run, refuse_elsewhere
+from nmt.run.trained import find_run_folder, load_trained_run, refuse_elsewhere, refuse_idle
 from nmt.translate.opening import open_translator
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator as LineTranslator
@@ -34,7 +35,7 @@ _SEARCH = Place(inf, "nmt.load(search=…)")
 class Translator:
     """A trained model, ready to translate. `nmt.load` makes one.
 
-    Threads may share it: they take turns. Each turn uses all cores, or the GPU.
+    Threads may share it, each with a stream of its own: they take turns. A turn uses all cores, or the GPU.
     """
 
     def __init__(self, translator: LineTranslator) -> None:
@@ -58,8 +59,8 @@ class Translator:
     def translate(self, text: str | list[str] | tuple[str, ...]) -> Translation | list[Translation]:
         """Translate one line, or a list of lines into a list.
 
-        A line is a sentence or a paragraph; a blank one stays blank. Raises DataError for a line with a line break in
-        it.
+        A line is a sentence or a paragraph, and may end in a line break; a blank one stays blank. Raises DataError for
+        a line with a line break inside.
         """
         if isinstance(text, str):
             return self._translated([_line(text)])[0]
@@ -68,9 +69,12 @@ class Translator:
     def stream(self, lines: Iterable[str]) -> Iterator[Translation]:
         """Translate lines as they come, in order, in constant memory; a line may end in a line break.
 
-        Lines are read ahead in a thread of their own, and those that wait are translated together. Raises DataError
-        for a line with a line break inside, and whatever `lines` raises, after the lines before it.
+        Lines are read ahead in a thread of their own, and those that wait are translated together. If you leave the
+        stream before its end, reading stops at the next line. Raises DataError for a line with a line break inside,
+        and whatever `lines` raises, after the lines before it.
         """
+        if isinstance(lines, str):
+            raise DataError("a text; give an iterable of lines, such as text.split('\\n')")
         for window in live_windows(map(_line, lines)):
             yield from self._translated(window)
 
@@ -82,10 +86,10 @@ class Translator:
 def load(
     model: Name | None = None,
     *,
-    engine: EngineName = "auto",
+    engine: EngineName | None = None,
     device: str = "auto",
     precision: str = "auto",
-    ensemble: Sequence[Name] = (),
+    ensemble: Name | Sequence[Name] = (),
     memory: Name | None = None,
     search: Mapping[str, object] | None = None,
 ) -> Translator:
@@ -94,8 +98,9 @@ def load(
     `model` is a run folder, one of its checkpoints, or "pretrained", the model that comes with nmt. Without it, it is
     the one that `nmt translate` takes: $NMT_MODEL, else the last one trained in this folder, else "pretrained".
     `ensemble` names other runs whose models decide together with it, `memory` pairs that have a say in each word: a
-    .tsv or .jsonl file, or a run. `engine`, `device` and `precision` are those of `nmt translate`. `search` changes
-    settings of the section `search`, such as {"beam_size": 1, "verify": "retry"}.
+    .tsv or .jsonl file, or a run. `engine`, `device` and `precision` are those of `nmt translate`; without `engine`,
+    $NMT_ENGINE names it, else it is "auto". `search` changes settings of the section `search`, such as
+    {"beam_size": 1, "verify": "retry"}.
 
     Warnings and what was loaded go to the logger "nmt"; that the run trained last was chosen is a warning. Raises
     ModelError if there is no such model, ConfigError for a value that is not known or does not fit the others,
@@ -103,17 +108,20 @@ def load(
     """
     asked = dict(search or {})
     if memory is not None:
-        asked["memory"] = str(memory)
-    overrides = [f"search.{key}={json.dumps(value)}" for key, value in asked.items()]
-    run = find_run_folder(None if model is None else Path(model))
+        asked["memory"] = memory
+    overrides = [_override(key, value) for key, value in asked.items()]
+    run = find_run_folder(None if model is None else _path(model))
     fix = "train one with nmt train, or name another"
     trained = load_trained_run(run, overrides, fix, _SEARCH)
     if "memory" not in asked:
         refuse_elsewhere(
             run, "search.memory", trained.config.search.memory, "name it as memory=FILE"
         )
-    others = [load_trained_run(RunDir.at(Path(each)), [], fix) for each in ensemble]
-    request = EngineRequest(engine, device, precision, tuple(others), helpers=False)
+    refuse_idle(overrides, trained.config.search, _SEARCH)
+    members = [ensemble] if isinstance(ensemble, str | PathLike) else ensemble
+    others = [load_trained_run(RunDir.at(_path(each)), [], fix) for each in members]
+    chosen = engine or cast(EngineName, os.environ.get("NMT_ENGINE") or "auto")
+    request = EngineRequest(chosen, device, precision, tuple(others), helpers=False)
     was_trained_last = model is None and run.note.endswith(f"{LATEST})")
     say = _log.warning if was_trained_last else _log.info
     return Translator(open_translator(trained.config, run, request, _log.warning, say))
@@ -122,7 +130,7 @@ def load(
 def evaluate(
     hypotheses: Sequence[str],
     references: Sequence[str] | Sequence[Sequence[str]],
-    metrics: Sequence[str] = ("bleu", "bleu_width", "chrf"),
+    metrics: str | Sequence[str] = ("bleu", "bleu_width", "chrf"),
 ) -> dict[str, Score]:
     """Score translations against references, line for line; no model is needed.
 
@@ -131,16 +139,34 @@ def evaluate(
     length, ConfigError for an unknown metric.
     """
     if isinstance(hypotheses, str) or isinstance(references, str):
-        raise DataError("a text; give a list of lines, such as text.splitlines()")
+        raise DataError("a text; give a list of lines, such as text.split('\\n')")
     is_one = all(isinstance(line, str) for line in references)
     texts = cast(References, [references] if is_one else references)
-    return {each.metric: each for each in score(hypotheses, texts, metrics)}
+    names = [metrics] if isinstance(metrics, str) else metrics
+    return {each.metric: each for each in score(hypotheses, texts, names)}
+
+
+def _path(name: Name) -> Path:
+    """A path. Raises ConfigError for "", which Python takes for the current folder."""
+    if name == "":
+        raise ConfigError("'' is not a path; name a run folder")
+    return Path(name)
+
+
+def _override(key: str, value: object) -> str:
+    """A setting of search as the command line has it, with its value in JSON, which is YAML too."""
+    if "=" in key:
+        raise ConfigError(f"{_SEARCH}: {key!r} is not a setting")
+    text = os.fspath(value) if isinstance(value, PathLike) else value
+    return f"search.{key}={json.dumps(text, ensure_ascii=False)}"
 
 
 def _line(text: str) -> str:
-    """A line without its line break. Raises DataError if it has another."""
+    """A line without its line break. Raises DataError if it has another, TypeError for what is not a text."""
+    if not isinstance(text, str):
+        raise TypeError(f"a line must be a str, not {type(text).__name__}: {text!r}")
     line = text.removesuffix("\n").removesuffix("\r")
     if "\n" in line:
         message = f"a text of {line.count(chr(10)) + 1} lines"
-        raise DataError(f"{message}; give them as a list: text.splitlines()")
+        raise DataError(f"{message}; give them as a list: text.split('\\n')")
     return line

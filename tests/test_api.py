@@ -1,11 +1,14 @@
 """What Python sees of nmt: `import nmt`, and the names in `nmt.__all__`."""
 
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from threading import enumerate as enumerate_threads
 from typing import Any
 
 import pytest
@@ -65,17 +68,38 @@ def test_a_stream_gives_the_same_and_takes_lines_of_a_file(translator: nmt.Trans
 
 def test_a_stream_answers_before_the_next_line_is_there(translator: nmt.Translator) -> None:
     def asking() -> Iterator[str]:
-        for _ in range(3):
-            yield f"{len(answers)} one."  # only once the line before is answered
-            while len(answers) <= asked[0]:
-                pass
-            asked[0] += 1
+        for line in ("one.", "two.", "three."):
+            yield line
+            assert answered.wait(timeout=60), line
+            answered.clear()
 
-    answers: list[str] = []
-    asked = [0]
+    answered = Event()
+    answers = []
     for translation in translator.stream(asking()):
         answers.append(translation.source)
-    assert answers == ["0 one.", "1 one.", "2 one."]
+        answered.set()
+    assert answers == ["one.", "two.", "three."]
+
+
+def test_who_leaves_a_stream_leaves_neither_a_thread_nor_an_open_source(
+    translator: nmt.Translator,
+) -> None:
+    def endless() -> Iterator[str]:
+        try:
+            while True:
+                yield "one."
+        finally:
+            closed.set()
+
+    closed = Event()
+    before = set(enumerate_threads())
+    stream = translator.stream(endless())
+    assert next(stream).source == "one."
+    stream.close()
+    assert closed.wait(timeout=60)
+    for thread in set(enumerate_threads()) - before:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
 
 
 def test_what_the_lines_raise_comes_after_the_lines_before_it(translator: nmt.Translator) -> None:
@@ -97,7 +121,7 @@ def test_a_line_with_a_line_break_is_refused(
 ) -> None:
     with pytest.raises(DataError) as error:
         ask(translator, "one.\ntwo.")
-    assert str(error.value) == "a text of 2 lines; give them as a list: text.splitlines()"
+    assert str(error.value) == "a text of 2 lines; give them as a list: text.split('\\n')"
 
 
 def test_threads_share_a_translator(translator: nmt.Translator) -> None:
@@ -121,6 +145,30 @@ def test_an_ensemble_and_a_memory_take_part(trained: RunDir, tmp_path: Path) -> 
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("one two three.\t一二三。\n", encoding="utf-8")
     assert nmt.load(trained.path, memory=pairs).translate("one two three.").text
+
+
+@pytest.mark.parametrize("name", ["中.tsv", "😀.tsv", "𠀀.tsv", "a b.tsv", "'q'.tsv", "1e5.tsv"])
+def test_a_memory_may_have_any_name(trained: RunDir, tmp_path: Path, name: str) -> None:
+    pairs = tmp_path / name
+    pairs.write_text("one two three.\t一二三。\n", encoding="utf-8")
+    assert nmt.load(trained.path, search={"memory": pairs}).translate("one.").text
+
+
+def test_one_text_is_no_list_of_texts(translator: nmt.Translator, trained: RunDir) -> None:
+    assert len(nmt.load(trained.path, ensemble=trained.path).checkpoints) == 2
+    assert list(nmt.evaluate(HYPOTHESES, REFERENCES, "chrf")) == ["chrf"]
+    with pytest.raises(DataError, match="give an iterable of lines"):
+        next(translator.stream("one."))
+    with pytest.raises(TypeError, match="a line must be a str, not bytes"):
+        translator.translate([b"one."])  # type: ignore[list-item]
+
+
+def test_the_environment_names_the_engine_as_for_the_command(
+    trained: RunDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMT_ENGINE", "onnx")
+    with pytest.raises(ConfigError, match="engine=onnx: no such engine"):
+        nmt.load(trained.path)
 
 
 def test_what_is_loaded_is_logged(trained: RunDir, caplog: pytest.LogCaptureFixture) -> None:
@@ -163,6 +211,10 @@ MISTAKES: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"device": "tpu"}, ConfigError, "tpu"),
     ({"engine": "onnx"}, ConfigError, "engine=onnx: no such engine; choose from auto, torch"),
     ({"precision": "int4"}, ConfigError, "int4"),
+    ({"model": ""}, ConfigError, "'' is not a path; name a run folder"),
+    ({"search": {"beam_size=1 #": 3}}, ConfigError, "'beam_size=1 #' is not a setting"),
+    ({"search": {"temperature": 0.5}}, ConfigError, "search.temperature=0.5 has no effect with"),
+    ({"search": {"memory_weight": 0.5}}, ConfigError, "has no effect without a translation memory"),
 ]
 
 
@@ -186,6 +238,18 @@ def test_a_run_cannot_name_pairs_outside_its_folder(trained: RunDir, tmp_path: P
     assert "memory: null" in text
     (copy / "config.yaml").write_text(text.replace("memory: null", "memory: /etc/passwd"))
     with pytest.raises(ConfigError, match="outside the run's folder; name it as memory=FILE"):
+        nmt.load(copy)
+
+    inner = copy / "inner"
+    (inner / "data").mkdir(parents=True)
+    (inner / "data" / "train.en").symlink_to("/etc/passwd")
+    (copy / "config.yaml").write_text(text.replace("memory: null", f"memory: {inner}"))
+    with pytest.raises(ConfigError, match="outside the run's folder; name it as memory=FILE"):
+        nmt.load(copy)
+
+    os.mkfifo(copy / "pairs.tsv")
+    (copy / "config.yaml").write_text(text.replace("memory: null", f"memory: {copy}/pairs.tsv"))
+    with pytest.raises(ModelError, match="neither a file nor a folder"):
         nmt.load(copy)
 
 

@@ -36,6 +36,10 @@ _BLOCK = re.compile(
 )
 
 
+# The last three are only read.
+KINDS = ("sh", "console", "python", "yaml", "text", "crontab")
+
+
 class Block(NamedTuple):
     """A block of a page, and the line that it begins at."""
 
@@ -120,8 +124,10 @@ def test_the_examples_do_what_they_say(
     if page.stem == "train":  # which trains it
         shutil.rmtree(folder / "runs" / "mine")
     environment = {"HOME": str(tmp_path), "NMT_ENGINE": "auto", "OMP_NUM_THREADS": "2"}
+    environment |= {"NMT_MODEL": "", "XDG_CACHE_HOME": ""}
     for block in blocks(page):
         where = f"{page.name}:{block.line}"
+        assert block.kind in KINDS, where
         if block.mark == "not run":
             continue
         if block.mark == "file":

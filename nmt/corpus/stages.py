@@ -205,6 +205,7 @@ def run_prepare(config: Config, run: RunDir, say: Say, in_chunks: MapChunks = ma
     else ConfigError is raised.
     """
     if run.steps():
+        find_sources(config)  # a corpus that is not there has not changed
         _keep_what_is_trained_on(run, "prepare", why_stale(config, run), say)
         return
     _refuse_foreign_text(config, run)
@@ -222,7 +223,11 @@ def run_prepare(config: Config, run: RunDir, say: Say, in_chunks: MapChunks = ma
 def run_build_vocab(config: Config, run: RunDir, say: Say) -> None:
     """Build the vocabularies, and say what they cover. Of a trained run, raises ConfigError as `run_prepare` does."""
     if run.steps():
-        stale = None if vocabularies_are_current(config, run) else "other vocabularies are due"
+        stale = (
+            None
+            if vocabularies_are_current(config, run)
+            else "its vocabularies are missing, or not those of these settings"
+        )
         _keep_what_is_trained_on(run, "build-vocab", stale, say)
         return
     _refuse_foreign_vocabularies(config, run)

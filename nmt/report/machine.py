@@ -31,7 +31,7 @@ _EXTRAS = dict.fromkeys(("matplotlib", "jinja2", "rapidfuzz"), "nmt report") | {
 
 
 def machine_rows() -> Iterator[Row]:
-    """Everything, in the order to be read. A fact that cannot be found out is what prevents it."""
+    """Everything, in the order to be read. Where a fact cannot be found out, it says why: something is broken here."""
     facts: list[tuple[str, Callable[[], str]]] = [
         ("nmt", lambda: f"{nmt.__version__} in {Path(nmt.__file__).parent}"),
         ("python", lambda: f"{platform.python_version()} ({platform.python_implementation()})"),
@@ -47,7 +47,9 @@ def machine_rows() -> Iterator[Row]:
         try:
             yield name, find()
         except UserError as error:
-            yield name, str(error)
+            yield name, "; ".join(error.lines)
+        except Exception as error:
+            yield name, f"{type(error).__name__}: {error}"
     missing = [package for package in _EXTRAS if version_of(package) is None]
     for package in missing:
         yield "not installed", f"{package}, for {_EXTRAS[package]}: pip install {package}"
@@ -57,10 +59,13 @@ def machine_rows() -> Iterator[Row]:
 
 def version_line() -> str:
     """The versions that matter, and what translates unless an option says otherwise; without loading torch."""
-    engine = chosen_engine(Config(), _request())
     where = "a GPU, if torch finds one" if may_have_gpu("auto") else "the CPU"
+    try:
+        effect = f"translates with {chosen_engine(Config(), _request())} on {where}"
+    except UserError as error:
+        effect = str(error)
     versions = [f"{name} {version}" for name in _ENGINES if (version := version_of(name))]
-    return f"nmt {', '.join([nmt.__version__, *versions])}; translates with {engine} on {where}"
+    return f"nmt {', '.join([nmt.__version__, *versions])}; {effect}"
 
 
 def version_of(package: str) -> str | None:

@@ -5,12 +5,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt.config.load import load_config
-from nmt.config.schema import Config
+from nmt.config.schema import Config, SearchConfig
 from nmt.config.yaml_values import COMMAND_LINE, Place
 from nmt.errors import ConfigError, ModelError
 from nmt.files import readable_or, refuse_special_files
 from nmt.run.folder import EXPORT, LATEST, RunDir
 from nmt.run.ownership import read_latest
+
+# The settings that only one method of search looks at.
+_ONLY_FOR = {
+    "search.beam_size": "beam",
+    "search.temperature": "sample",
+    "search.top_k": "sample",
+    "search.seed": "sample",
+}
 
 
 class TrainedRun(NamedTuple):
@@ -74,10 +82,31 @@ def _refuse_absent(run: RunDir, fix: str) -> None:
         )
 
 
+def refuse_idle(overrides: list[str], search: SearchConfig, place: Place = COMMAND_LINE) -> None:
+    """Raise ConfigError for a setting that the search would ignore, by its method or for lack of a memory."""
+    for override in overrides:
+        if override.startswith("search.memory_") and search.memory is None:
+            message = f"{override} has no effect without a translation memory"
+            raise ConfigError(f"{place}: {message}; add search.memory (--memory FILE)")
+        method = _ONLY_FOR.get(override.partition("=")[0], search.method)
+        is_greedy = override == "search.beam_size=1" and search.effective_method == "greedy"
+        if method != search.method and not is_greedy:
+            message = f"{override} has no effect with search.method={search.method}"
+            raise ConfigError(f"{place}: {message}; add search.method={method}")
+
+
 def refuse_elsewhere(run: RunDir, setting: str, path: str | None, fix: str) -> None:
-    """Raise ConfigError where a run, which may be untrusted, names a file outside its folder."""
-    if path and not _is_inside(Path(path), run.path):
-        raise ConfigError(f"{run.config}: {setting}={path} is outside the run's folder; {fix}")
+    """Raise ConfigError where a run, which may be untrusted, names a file outside its folder, or a folder with links.
+
+    Raises ModelError where it names a pipe or a device, which might never end.
+    """
+    if not path:
+        return
+    named = Path(path)
+    for each in [named, *named.rglob("*")]:
+        if not _is_inside(each, run.path):
+            raise ConfigError(f"{run.config}: {setting}={path} is outside the run's folder; {fix}")
+    refuse_special_files([named])
 
 
 def _is_inside(path: Path, folder: Path) -> bool:

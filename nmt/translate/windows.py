@@ -7,7 +7,7 @@ wait for it take more memory than a few long lines do.
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from queue import Empty, SimpleQueue
-from threading import Semaphore, Thread
+from threading import Event, Semaphore, Thread
 from time import monotonic
 from typing import TypeVar
 
@@ -53,20 +53,27 @@ def windows(
 def live_windows(lines: Iterable[str], size: int = WINDOW) -> Iterator[list[str]]:
     """Give lists of lines that came while the last list was dealt with, or just after; at most `size` slots each.
 
-    What `lines` raises is raised after the lines before it have been given.
+    What `lines` raises is raised after the lines before it have been given. If nobody wants more windows, reading ends
+    with the next line.
     """
     arrivals: Arrivals = SimpleQueue()
     free_slots = Semaphore(2 * size)  # how far the reading may run ahead
-    reader = Thread(target=_read, args=(lines, arrivals, free_slots, size), daemon=True)
-    reader.start()
-    while True:
-        window, last = _next_window(arrivals, free_slots, size)
-        if window:
-            yield window
-        if isinstance(last, BaseException):
-            raise last
-        if last is None:
-            return
+    is_abandoned = Event()
+    reading = (lines, arrivals, free_slots, size, is_abandoned)
+    Thread(target=_read, args=reading, daemon=True).start()
+    del lines, reading  # the thread alone has them, and drops them at its end
+    try:
+        while True:
+            window, last = _next_window(arrivals, free_slots, size)
+            if window:
+                yield window
+            if isinstance(last, BaseException):
+                raise last
+            if last is None:
+                return
+    finally:
+        is_abandoned.set()
+        free_slots.release(size)  # as many as a line may wait for
 
 
 def _next_window(arrivals: Arrivals, free_slots: Semaphore, size: int) -> tuple[list[str], Arrival]:
@@ -107,11 +114,19 @@ def _slots(characters: int, size: int) -> int:
     return min(size, 1 + characters // _SLOT)
 
 
-def _read(lines: Iterable[str], arrivals: Arrivals, free_slots: Semaphore, size: int) -> None:
+def _read(
+    lines: Iterable[str],
+    arrivals: Arrivals,
+    free_slots: Semaphore,
+    size: int,
+    is_abandoned: Event,
+) -> None:
     try:
         for line in lines:
             for _ in range(_slots(len(line), size)):
                 free_slots.acquire()
+            if is_abandoned.is_set():
+                return
             arrivals.put(line)
         arrivals.put(None)
     except BaseException as error:  # it is raised where the lines are read

@@ -119,7 +119,7 @@ def test_settings_that_a_memory_cannot_have_are_refused(
 def test_settings_of_a_memory_need_one(trained: RunDir) -> None:
     done = invoke("translate", "-m", trained.path, "search.memory_pairs=10")
     assert done.exit_code == 2
-    message = "search.memory_pairs=10 has no effect without a translation memory; add --memory FILE"
+    message = "search.memory_pairs=10 has no effect without a translation memory; add search.memory (--memory FILE)"
     assert message in done.stderr
 
 

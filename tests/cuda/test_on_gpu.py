@@ -172,5 +172,6 @@ def test_scores_of_given_translations_are_those_of_the_cpu(trained: RunDir, tmp_
 def test_evaluating_gives_the_scores_of_the_cpu(trained: RunDir) -> None:
     command = ["evaluate", "-m", trained.path, "-q", "--json"]
     scores = [json.loads(run_on(device, *command))["scores"] for device in ("cpu", DEVICE)]
+    assert set(scores[1]) == {"bleu", "bleu_width", "chrf"}
     for metric, score in scores[0].items():
         assert scores[1][metric]["value"] == pytest.approx(score["value"], abs=1)

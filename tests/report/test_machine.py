@@ -42,6 +42,23 @@ def test_a_fact_that_cannot_be_found_out_is_what_prevents_it(
     assert "cache" in rows
 
 
+def test_a_broken_library_is_a_row_and_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> str:
+        raise OSError("libcudart.so.12: cannot open shared object file")
+
+    monkeypatch.setattr(machine, "_devices", broken)
+    rows = doctor()
+    assert rows["devices"] == "OSError: libcudart.so.12: cannot open shared object file"
+    assert "packages" in rows
+
+
+def test_a_wrong_engine_does_not_hide_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NMT_ENGINE", "bogus")
+    line = CliRunner().invoke(app, ["--version"]).output
+    assert line.startswith(f"nmt {nmt.__version__}, torch")
+    assert "engine=bogus: no such engine" in line
+
+
 def test_what_is_missing_is_named_with_its_task_and_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -126,6 +126,11 @@ class Loaded:
         """The exit code, or the signal that ended it, negative; None while it runs."""
         return self._process.exitcode
 
+    @property
+    def sentinel(self) -> int:
+        """What `multiprocessing.connection.wait` waits for: its end."""
+        return self._process.sentinel
+
     def poll(self) -> int | None:
         """As `returncode`."""
         return self.returncode

@@ -7,9 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Lock, Thread
 
 from loaded import Loaded, Script
 
@@ -38,6 +39,10 @@ def _python() -> None:
         Script(Path(option))()
 
 
+# multiprocessing looks at all its processes when it starts one: two threads at once may take each other's exit codes.
+_one_at_a_time = Lock()
+
+
 @contextmanager
 def loaded_programs() -> Iterator[Path]:
     """A folder for the front of $PATH, with `nmt` and `python`."""
@@ -52,8 +57,11 @@ def loaded_programs() -> Iterator[Path]:
             client = _CLIENT.format(python=sys.executable, address=str(address), program=program)
             (folder / program).write_text(client, encoding="utf-8")
             (folder / program).chmod(0o755)
-        yield folder
-        server.close()
+        try:
+            yield folder
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            server.close()
 
 
 def _serve(server: socket.socket) -> None:
@@ -71,15 +79,22 @@ def _run(client: socket.socket) -> None:
         size, streams, _, _ = socket.recv_fds(client, 4, 3)
         data = b""
         while len(data) < struct.unpack("<I", size)[0]:
-            data += client.recv(2**20)
+            part = client.recv(2**20)
+            if not part:  # the client was killed
+                return
+            data += part
         program, folder, count, *words = data.decode().split("\0")
         arguments, variables = words[: int(count)], words[int(count) :]
         environment = dict(variable.split("=", 1) for variable in variables)
         options = {} if program == "nmt" else {"main": _python}
-        process = Loaded(arguments, *streams, cwd=Path(folder), env=environment, **options)
+        with _one_at_a_time:
+            process = Loaded(arguments, *streams, cwd=Path(folder), env=environment, **options)
         for stream in streams:
             os.close(stream)
-        client.sendall(struct.pack("<i", process.wait()))
+        wait([process.sentinel])
+        with _one_at_a_time:
+            code = process.wait()
+        client.sendall(struct.pack("<i", code))
 
 
 def run_shell(

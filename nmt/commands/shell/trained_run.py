@@ -12,17 +12,8 @@ from nmt.run.folder import LATEST, RunDir
 from nmt.run.ownership import write_latest
 
 if TYPE_CHECKING:
-    from nmt.config.schema import SearchConfig
     from nmt.engines.base import EngineName, EngineRequest
     from nmt.run.trained import TrainedRun
-
-# The settings that only one method of search looks at.
-_ONLY_FOR = {
-    "search.beam_size": "beam",
-    "search.temperature": "sample",
-    "search.top_k": "sample",
-    "search.seed": "sample",
-}
 
 
 def remember(run: RunDir) -> None:
@@ -49,7 +40,7 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> "
     ModelError if there is no such run or checkpoint, ConfigError for an override of anything else.
     """
     from nmt.config.load import load_config
-    from nmt.run.trained import TrainedRun, find_run_folder, load_trained_run
+    from nmt.run.trained import TrainedRun, find_run_folder, load_trained_run, refuse_idle
 
     _refuse_idle_run_dir(overrides, config)
     asked = None if config is None else load_config(config, overrides)
@@ -63,7 +54,7 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> "
     if asked is not None:
         update = {"search": asked.search, "evaluate": asked.evaluate}
         settings = settings.model_copy(update=update)
-    _refuse_idle_overrides(overrides, settings.search)
+    refuse_idle(overrides, settings.search)
     return TrainedRun(settings, run)
 
 
@@ -85,19 +76,6 @@ def _refuse_idle_run_dir(overrides: list[str], config: Path | None) -> None:
         if config is None and override.startswith("run_dir="):
             fix = "name a trained run with --model DIR"
             raise ConfigError(f"command line: run_dir= goes with --config; {fix}")
-
-
-def _refuse_idle_overrides(overrides: list[str], search: "SearchConfig") -> None:
-    """Raise ConfigError for a setting that the search would ignore, by its method or for lack of a memory."""
-    for override in overrides:
-        if override.startswith("search.memory_") and search.memory is None:
-            message = f"{override} has no effect without a translation memory"
-            raise ConfigError(f"command line: {message}; add --memory FILE")
-        method = _ONLY_FOR.get(override.partition("=")[0], search.method)
-        is_greedy = override == "search.beam_size=1" and search.effective_method == "greedy"
-        if method != search.method and not is_greedy:
-            message = f"{override} has no effect with search.method={search.method}"
-            raise ConfigError(f"command line: {message}; add search.method={method}")
 
 
 def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:
