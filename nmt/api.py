@@ -15,12 +15,19 @@ from typing import cast, overload
 
 from nmt.config.yaml_values import Place
 from nmt.engines.base import EngineName, EngineRequest
+from nmt.engines.choose import default_engine
 from nmt.errors import ConfigError, DataError
 from nmt.evaluation.measurement import score
 from nmt.evaluation.metrics import References
 from nmt.evaluation.results import Score
-from nmt.run.folder import LATEST, RunDir
-from nmt.run.trained import find_run_folder, load_trained_run, refuse_elsewhere, refuse_idle
+from nmt.run.folder import RunDir
+from nmt.run.trained import (
+    TRAINED_LAST,
+    find_run_folder,
+    load_trained_run,
+    refuse_elsewhere,
+    refuse_idle,
+)
 from nmt.translate.opening import open_translator
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator as LineTranslator
@@ -97,9 +104,9 @@ def load(
 
     `model` is a run folder, one of its checkpoints, or "pretrained", the model that comes with nmt. Without it, it is
     the one that `nmt translate` takes: $NMT_MODEL, else the last one trained in this folder, else "pretrained".
-    `ensemble` names other runs whose models decide together with it, `memory` pairs that have a say in each word: a
-    .tsv or .jsonl file, or a run. `engine`, `device` and `precision` are those of `nmt translate`; without `engine`,
-    $NMT_ENGINE names it, else it is "auto". `search` changes settings of the section `search`, such as
+    `ensemble` names other runs whose models decide together with it, `memory` sentence pairs that influence the
+    words: a .tsv or .jsonl file, or a run. `engine`, `device` and `precision` are those of `nmt translate`; without
+    `engine`, $NMT_ENGINE names it, else it is "auto". `search` changes settings of the section `search`, such as
     {"beam_size": 1, "verify": "retry"}.
 
     Warnings and what was loaded go to the logger "nmt"; that the run trained last was chosen is a warning. Raises
@@ -111,19 +118,18 @@ def load(
         asked["memory"] = memory
     overrides = [_override(key, value) for key, value in asked.items()]
     run = find_run_folder(None if model is None else _path(model))
-    fix = "train one with nmt train, or name another"
-    trained = load_trained_run(run, overrides, fix, _SEARCH)
+    trained = load_trained_run(run, overrides, place=_SEARCH)
     if "memory" not in asked:
         refuse_elsewhere(
             run, "search.memory", trained.config.search.memory, "name it as memory=FILE"
         )
     refuse_idle(overrides, trained.config.search, _SEARCH)
     members = [ensemble] if isinstance(ensemble, str | PathLike) else ensemble
-    others = [load_trained_run(RunDir.at(_path(each)), [], fix) for each in members]
-    chosen = engine or cast(EngineName, os.environ.get("NMT_ENGINE") or "auto")
-    request = EngineRequest(chosen, device, precision, tuple(others), helpers=False)
-    was_trained_last = model is None and run.note.endswith(f"{LATEST})")
-    say = _log.warning if was_trained_last else _log.info
+    others = [load_trained_run(RunDir.at(_path(each)), []) for each in members]
+    request = EngineRequest(
+        engine or default_engine(), device, precision, tuple(others), helpers=False
+    )
+    say = _log.warning if run.why == TRAINED_LAST else _log.info
     return Translator(open_translator(trained.config, run, request, _log.warning, say))
 
 

@@ -8,7 +8,7 @@ A test compares the pages with what this writes, and fails for an option or a se
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def commands_page() -> str:
         lines += [f"## nmt {name}", "", inspect.cleandoc(command.help), ""]
         lines += ["```text", f"nmt {name} {_usage(command)}", "```", ""]
         rows = [_parameter_row(name, parameter) for parameter in command.params]
-        lines += _table("option", "meaning", rows)
+        lines += _table(("option", "meaning"), rows)
     return "\n".join(lines)
 
 
@@ -91,21 +91,15 @@ def settings_page() -> str:
             raise ValueError(f"{SETTINGS}: {name} has no meaning behind it")
         kind = kind_at(name.split("."))
         if "$ref" in kind:
-            lines += _settings_table(rows)
+            lines += _table(_OF_SETTINGS, rows)
             rows = []
             lines += [f"## {name}", "", meaning[0].upper() + meaning[1:] + ".", ""]
         else:
             rows.append((f"`{name}`", f"`{default}`", allowed(kind), meaning))
-    return "\n".join([*lines, *_settings_table(rows)])
+    return "\n".join([*lines, *_table(_OF_SETTINGS, rows)])
 
 
-def _settings_table(rows: list[tuple[str, str, str, str]]) -> list[str]:
-    if not rows:
-        return []
-    head = ["| setting | default | values | meaning |", "|---|---|---|---|"]
-    return [*head, *("| " + " | ".join(map(_cell, row)) + " |" for row in rows), ""]
-
-
+_OF_SETTINGS = ("setting", "default", "values", "meaning")
 _SETTING = re.compile(
     r"(?P<indent> *)(?P<key>\w+):(?: +(?P<value>[^#\s].*?))?(?: +# (?P<comment>.*))?"
 )
@@ -185,8 +179,7 @@ def _errors() -> list[str]:
             base = kind.mro()[1]
             rows.append((f"`{name}`", f"`{base.__name__}`", str(kind.exit_code), _doc(kind)))
     lines = ["## nmt.errors", "", _doc(nmt.errors), ""]
-    lines += ["| class | is a | exit code | meaning |", "|---|---|---|---|"]
-    return [*lines, *("| " + " | ".join(map(_cell, row)) + " |" for row in rows), ""]
+    return [*lines, *_table(("class", "is a", "exit code", "meaning"), rows)]
 
 
 # --- what the pages share ---
@@ -199,11 +192,12 @@ def _doc(thing: Any) -> str:
     return inspect.cleandoc(thing.__doc__)
 
 
-def _table(first: str, second: str, rows: list[tuple[str, str]]) -> list[str]:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table, and a blank one; nothing where there are no rows."""
     if not rows:
         return []
-    lines = [f"| {first} | {second} |", "|---|---|"]
-    return [*lines, *(f"| {_cell(one)} | {_cell(other)} |" for one, other in rows), ""]
+    lines = [f"| {' | '.join(map(_cell, row))} |" for row in (head, *rows)]
+    return [lines[0], "|---" * len(head) + "|", *lines[1:], ""]
 
 
 def _cell(text: str) -> str:

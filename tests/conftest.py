@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -12,6 +13,7 @@ import torch
 from hypothesis import settings
 from loaded import run_loaded
 from real_data import ABSENT
+from shell import loaded_programs
 
 from nmt.config.load import load_config
 from nmt.config.schema import Config
@@ -152,6 +154,13 @@ def dev_losses(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
         return {"loss": next(left), "bleu": 0.0, "chrf": 0.0}, self.references
 
     monkeypatch.setattr(Validator, "measure", measure)
+
+
+@pytest.fixture(scope="session")
+def programs() -> Iterator[Path]:
+    """A folder for the front of $PATH, with `nmt` and `python` that need not load torch: for `run_shell`."""
+    with loaded_programs() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

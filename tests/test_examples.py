@@ -19,7 +19,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 from conftest import TINY, counting_pairs
-from shell import loaded_programs, run_shell
+from shell import run_shell
 
 from nmt.config.load import dump, load_config
 
@@ -55,12 +55,6 @@ def blocks(page: Path) -> Iterator[Block]:
     for found in _BLOCK.finditer(text):
         line = text[: found.start("kind")].count("\n") + 1
         yield Block(line, found["kind"], found["text"], found["mark"], found["value"])
-
-
-@pytest.fixture(scope="session")
-def programs() -> Iterator[Path]:
-    with loaded_programs() as folder:
-        yield folder
 
 
 @pytest.fixture(scope="session")

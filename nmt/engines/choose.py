@@ -4,7 +4,7 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from nmt.config.schema import Config
 from nmt.engines.base import EngineName, EngineRequest
@@ -21,6 +21,11 @@ _NUMBERS: dict[str, Literal["int8", "float32"]] = {
     "int8": "int8",
     "fp32": "float32",
 }
+
+
+def default_engine() -> EngineName:
+    """The engine of those who name none: that of $NMT_ENGINE, or else `auto`. `chosen_engine` checks it."""
+    return cast(EngineName, os.environ.get("NMT_ENGINE") or "auto")
 
 
 def chosen_engine(config: Config, asked: EngineRequest) -> EngineName:

@@ -1,16 +1,14 @@
 """What nmt is on this machine: what a report of a bug has to say, and what is missing for which task."""
 
-import os
 import platform
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import cast
 
 import nmt
 from nmt.config.schema import Config
-from nmt.engines.base import EngineName, EngineRequest
-from nmt.engines.choose import chosen_engine, may_have_gpu
+from nmt.engines.base import EngineRequest
+from nmt.engines.choose import chosen_engine, default_engine, may_have_gpu
 from nmt.engines.ct2_cache import cache_folder
 from nmt.errors import UserError, counted
 from nmt.machine import cpu
@@ -104,9 +102,9 @@ def _model() -> str:
 
 def _engine() -> str:
     run = find_run_folder(None)
-    config, _ = load_trained_run(run, [], "train one with nmt train, or name another")
+    config, _ = load_trained_run(run, [])
     return f"{chosen_engine(config, _request())}, unless --engine says otherwise"
 
 
 def _request() -> EngineRequest:
-    return EngineRequest(cast(EngineName, os.environ.get("NMT_ENGINE") or "auto"))
+    return EngineRequest(default_engine())

@@ -26,6 +26,7 @@ class RunDir:
         """`checkpoint` is the one that is meant, if not the best; `why` says why this run is taken."""
         self.path = path
         self.checkpoint = checkpoint
+        self.why = why
         # For messages, after the name of the run.
         self.note = f" ({why})" if why else ""
         # The effective configuration.

@@ -12,6 +12,9 @@ from nmt.files import readable_or, refuse_special_files
 from nmt.run.folder import EXPORT, LATEST, RunDir
 from nmt.run.ownership import read_latest
 
+# Why a run is taken that nobody has named.
+TRAINED_LAST = f"named by {LATEST}"
+
 # The settings that only one method of search looks at.
 _ONLY_FOR = {
     "search.beam_size": "beam",
@@ -39,7 +42,7 @@ def find_run_folder(model: Path | None) -> RunDir:
     if named:
         return RunDir.at(Path(named), "named by $NMT_MODEL")
     try:
-        return RunDir.at(read_latest(), f"named by {LATEST}")
+        return RunDir.at(read_latest(), TRAINED_LAST)
     except (FileNotFoundError, NotADirectoryError):
         return RunDir.pretrained("comes with nmt; no other is named")
     except OSError as error:
@@ -48,7 +51,10 @@ def find_run_folder(model: Path | None) -> RunDir:
 
 
 def load_trained_run(
-    run: RunDir, overrides: list[str], fix: str, place: Place = COMMAND_LINE
+    run: RunDir,
+    overrides: list[str],
+    fix: str = "train one with nmt train, or name another",
+    place: Place = COMMAND_LINE,
 ) -> TrainedRun:
     """A run with its configuration and some overrides of it, which were written at `place`.
 

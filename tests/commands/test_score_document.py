@@ -1,15 +1,13 @@
 """The pipelines of docs/guide/scoring.md, as they stand there."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
 import pytest
 from conftest import counting_pairs, tiny_config, train
+from shell import run_shell
 
 from nmt.run.folder import RunDir
 
@@ -42,22 +40,9 @@ def noisy(tmp_path: Path) -> list[tuple[str, str]]:
     return right
 
 
-def run(block: str, folder: Path, **environment: str) -> None:
-    """Run a block of shell commands, `nmt` being this one."""
-    command = folder / "bin" / "nmt"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m nmt "$@"\n')
-    command.chmod(0o755)
-    environment |= {"PATH": f"{command.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-    script = f"set -eu\n{block}"  # no pipefail: head may end before sort has written all
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run(block: str, folder: Path, programs: Path, **environment: str) -> None:
+    """Run a block of shell commands. No pipefail: head may end before sort has written all."""
+    done = run_shell(block, folder, programs, **environment)
     assert done.returncode == 0, done.stderr
 
 
@@ -69,21 +54,21 @@ def right_ones(path: Path, right: list[tuple[str, str]]) -> int:
 
 @needs_tools
 def test_the_likeliest_pairs_of_a_noisy_corpus_are_the_right_ones(
-    trained: RunDir, noisy: list[tuple[str, str]], tmp_path: Path
+    trained: RunDir, noisy: list[tuple[str, str]], tmp_path: Path, programs: Path
 ) -> None:
-    run(pipeline("likely.tsv"), tmp_path, NMT_MODEL=str(trained.path))
+    run(pipeline("likely.tsv"), tmp_path, programs, NMT_MODEL=str(trained.path))
     assert right_ones(tmp_path / "likely.tsv", noisy) >= 180
 
 
 @needs_tools
 @pytest.mark.slow
 def test_the_pairs_on_which_two_directions_agree_are_the_right_ones(
-    trained: RunDir, corpus: Path, noisy: list[tuple[str, str]], tmp_path: Path
+    trained: RunDir, corpus: Path, noisy: list[tuple[str, str]], tmp_path: Path, programs: Path
 ) -> None:
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "en-zh").symlink_to(trained.path)
     sides = ("src.language=zh", "tgt.language=en", "src.tokenizer=char", "tgt.tokenizer=whitespace")
     course = ("train.updates=400", "train.validate_every=200", "train.save_every=200")
     train(tiny_config(corpus, tmp_path / "runs" / "zh-en", *sides, *course))
-    run(pipeline("agreed.tsv"), tmp_path)
+    run(pipeline("agreed.tsv"), tmp_path, programs)
     assert right_ones(tmp_path / "agreed.tsv", noisy) >= 180

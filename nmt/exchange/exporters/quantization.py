@@ -31,7 +31,8 @@ def chosen_quantization(target: str, asked: Quantization | None) -> Quantization
     if asked is None:
         return types[0]
     if asked not in types:
-        takes = f"{target} takes {', '.join(types)}"
-        fix = "; transformers loads it in another type if you give it dtype=" * (target == "hf")
-        raise ConfigError(f"command line: --quantize {asked}: {takes}{fix}")
+        message = f"--quantize {asked}: {target} takes {', '.join(types)}"
+        if target == "hf":
+            message += "; transformers loads it in another type if you give it dtype="
+        raise ConfigError(f"command line: {message}")
     return asked
