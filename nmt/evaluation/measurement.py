@@ -85,12 +85,13 @@ class Measurement:
     def scores(self) -> list[Score]:
         """The score of each system with its interval."""
         scores = []
-        for value, resampled in zip(self.values, self.resampled, strict=True):
+        for whole, resampled in zip(self.values, self.resampled, strict=True):
+            value = self._within_range(whole)
             mean, half_width = estimate_ci(resampled)
             scores.append(
                 Score(
                     metric=self.metric,
-                    value=self._within_range(value),
+                    value=value,
                     # sacrebleu resamples in float32: where all lines score alike, the value may be outside by a hair.
                     low=min(value, self._within_range(mean - half_width)),
                     high=max(value, self._within_range(mean + half_width)),

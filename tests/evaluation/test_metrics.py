@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sentences import HYPOTHESES, OUR_METRICS, REFERENCES
 
@@ -131,14 +131,14 @@ def test_bleu_width_forgives_the_setting_of_punctuation_and_bleu_does_not() -> N
 
 
 @settings(max_examples=15, deadline=None)
+@example([("1-1—", "1-1—")])  # BLEU in float64 is 100 and a hair
 @given(pairs)
 def test_any_text_gives_an_ordered_interval_within_the_metrics_range(
     texts: list[tuple[str, str]],
 ) -> None:
     hypotheses, references = zip(*texts, strict=True)
     for found in score(hypotheses, [references], OUR_METRICS):
-        assert 0 <= found.low <= found.high
-        assert found.value >= 0
+        assert 0 <= found.low <= found.value <= found.high
         assert found.metric == "ter" or found.high <= 100
 
 
