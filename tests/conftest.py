@@ -19,7 +19,7 @@ from nmt.config.load import load_config
 from nmt.config.schema import Config
 from nmt.corpus.stages import claim, ensure_prepared, ensure_vocabularies
 from nmt.run.folder import RunDir
-from nmt.train.distributed import World
+from nmt.train.distributed import World, world
 from nmt.train.loop import Trainer
 from nmt.train.validation import Validator
 
@@ -135,7 +135,8 @@ def ready(config: Config) -> RunDir:
 def train(config: Config) -> RunDir:
     """Train (or go on training) in this process."""
     run = ready(config)
-    Trainer(config, run, World(0, 1, torch.device("cpu"))).train()
+    with world(config.train.device) as here:
+        Trainer(config, run, here).train()
     return run
 
 

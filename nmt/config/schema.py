@@ -233,7 +233,7 @@ class TrainConfig(Section):
     average: Count = 5
     average_of: Literal["last", "best"] = "last"
     precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
-    compile: Literal["auto", "off"] = "off"
+    compile: Literal["auto", "off"] = "auto"
     seed: Count = 1
     device: DeviceName = "auto"
     tensorboard: bool = False

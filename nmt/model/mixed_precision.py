@@ -10,7 +10,6 @@ from nmt.model.transformer import Transformer
 
 # A GPU's matrix units want the rows of a 16-bit matrix in multiples of 8; its tiles have 64.
 _ROW_MULTIPLE = 64
-_MOST_GRAPHS = 32  # of a kind of layer; beyond it, torch computes without compiling
 
 
 class LowPrecisionCopy:
@@ -28,6 +27,7 @@ class LowPrecisionCopy:
         self.model = deepcopy(master, {id(parameter): parameter for parameter in shared}).train()
         self._masters: list[Tensor] = []
         self._copies: list[Tensor] = []
+        self._shared = {id(parameter) for parameter in shared}
         if is_other:
             self._separate_output()
             self._narrow(master, dtype)
@@ -51,11 +51,11 @@ class LowPrecisionCopy:
                 self._copies.append(copy)
 
     def compile(self) -> None:
-        """Let torch compile the layers, for all shapes at once, at their first call."""
-        # A batch without padding, or of one row, is a graph of its own; so is the first of each kind.
-        torch._dynamo.config.recompile_limit = _MOST_GRAPHS
+        """Let torch compile the layers that read packed sentences, at their first call: one graph for each kind."""
+        for part in [self.model.src_embedding, self.model.tgt_embedding]:
+            part.packed = torch.compile(part.packed, dynamic=False)  # type: ignore[method-assign]
         for layer in [*self.model.encoder, *self.model.decoder]:
-            layer.compile(dynamic=True)
+            layer.packed = torch.compile(layer.packed, dynamic=False)
 
     @torch.no_grad()
     def refresh(self) -> None:
@@ -68,8 +68,11 @@ class LowPrecisionCopy:
             torch._foreach_copy_(in_use, self._masters)
 
     @torch.no_grad()
-    def hand_over_gradients(self) -> None:
-        """Add the gradients to the master's, in its dtype, and forget them here."""
+    def hand_over_gradients(self, replacing: bool = False) -> None:
+        """Add the gradients to the master's, in its dtype, and forget them here.
+
+        With `replacing` the master's were of another update, but for those of what is shared.
+        """
         first = _Pairs()  # one call of torch for many tensors: a GPU waits for the CPU otherwise
         further = _Pairs()
         for master, copy in zip(self._masters, self._copies, strict=True):
@@ -78,6 +81,8 @@ class LowPrecisionCopy:
             pairs = further
             if master.grad is None:
                 master.grad = torch.empty_like(master)
+                pairs = first
+            elif replacing and id(master) not in self._shared:
                 pairs = first
             pairs.into.append(master.grad)
             pairs.taken.append(copy.grad[: len(master)])

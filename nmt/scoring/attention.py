@@ -14,7 +14,8 @@ from nmt.machine.device import accumulation_dtype
 from nmt.model.batch import collate
 from nmt.model.cache import LayerCache
 from nmt.model.kernels.layout import Layout
-from nmt.model.transformer import CrossAttention, DecoderLayer, Transformer, split_heads
+from nmt.model.layers import CrossAttention, DecoderLayer, split_heads
+from nmt.model.transformer import Transformer
 
 
 @torch.inference_mode()

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from nmt.config.schema import TrainConfig
 from nmt.errors import ModelError
@@ -30,7 +31,7 @@ class CheckpointManager:
         self.fingerprints = fingerprints
         self.provenance = provenance
 
-    def save(self, updater: Updater, progress: Progress, scores: dict[str, float]) -> Path:
+    def save(self, updater: Updater[Any], progress: Progress, scores: dict[str, float]) -> Path:
         """Write the checkpoint of the newest update."""
         name = checkpoint.step_name(progress.update)
         meta = Meta(progress.update, self.fingerprints, scores, asdict(progress), self.provenance)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from nmt.machine.oom import none_on_oom
-from nmt.train.data.micro_batches import MicroBatcher
+from nmt.train.data.micro_batches import Splitter
 
 
 class Fallbacks:
@@ -13,12 +13,12 @@ class Fallbacks:
 
     def __init__(
         self,
-        micro_batcher: MicroBatcher,
+        splitter: Splitter,
         drop_gradients: Callable[[], None],
-        stop_compiling: Callable[[], None] | None,
+        stop_compiling: Callable[[], None] | None = None,
     ) -> None:
         """`stop_compiling` is None where nothing is compiled."""
-        self._micro_batcher = micro_batcher
+        self._splitter = splitter
         self._drop_gradients = drop_gradients
         self._stop_compiling = stop_compiling
 
@@ -28,10 +28,10 @@ class Fallbacks:
         Raises UserError if a single pair does not fit in memory.
         """
         warnings: list[str] = []
-        most_before = self._micro_batcher.most_positions
+        most_before = self._splitter.most_positions
         while (loss := self._attempt(forward_backward, warnings)) is None:
             self._drop_gradients()
-        most = self._micro_batcher.most_positions
+        most = self._splitter.most_positions
         if most != most_before:
             effect = f"larger batches are split at {most} positions"
             warnings.append(f"it did not fit in memory; {effect}")
@@ -52,5 +52,5 @@ class Fallbacks:
             warnings.append(f"torch.compile failed ({reason}); training goes on without it")
             return None
         if loss is None:
-            self._micro_batcher.halve()
+            self._splitter.halve()
         return loss

@@ -3,7 +3,7 @@
 import signal
 import time
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 
@@ -25,6 +25,8 @@ from nmt.train.data.loader import BatchLoader, Group
 from nmt.train.distributed import World
 from nmt.train.log import Log
 from nmt.train.model_selection import ModelSelection
+from nmt.train.packed_update import PackedUpdater, trains_packed
+from nmt.train.padded_update import PaddedUpdater
 from nmt.train.progress import Progress
 from nmt.train.reporting import Reporter, doubts, introduction, summary
 from nmt.train.resuming import resume
@@ -51,12 +53,14 @@ class Trainer:
         start = load_warm_start(config, run, self.src, self.tgt)
         self.model = new_model(config, run, self.src, self.tgt, world, start)
         precision = resolve_precision(config.train.precision, world.device)
-        self.updater = Updater(config.train, self.model, precision, world)
+        packs = trains_packed(config, precision, world)
+        kind = PackedUpdater if packs else PaddedUpdater
+        self.updater: Updater[Any] = kind(config.train, self.model, precision, world)
         provenance = provenance_of(config, run, start.ancestor)
         self.checkpoints = CheckpointManager(config.train, run, fingerprints, provenance)
         # Resume before the data is read: this notices if files have changed.
         self.progress, warnings = resume(self.updater, self.checkpoints, self.src, self.tgt, world)
-        self.loader = BatchLoader(config, run, world, fingerprints)
+        self.loader = BatchLoader(config, run, world, fingerprints, packs)
         self.log = Log(
             run,
             total=config.train.updates,
@@ -113,16 +117,28 @@ class Trainer:
             say_or_warn(text)
         if not is_new:
             self.log.say(f"resuming after update {self.progress.update:,}")
+        self._take_up_position()
+
+    def _take_up_position(self) -> None:
+        """Begin where the progress says, or at the next epoch if that counts another kind of batches."""
+        before = self.progress.position
+        position = self.loader.starting_at(before)
+        if position.epoch != before.epoch:
+            reason = "this device makes other batches than the one before"
+            self.log.warn(f"{reason}; training goes on with epoch {position.epoch + 1}")
+        self.progress = replace(self.progress, position=position)
 
     # --- an update ---
 
     def _update(self, group: Group) -> None:
-        """WarmStart an update; while a GPU computes it, look at the result of the one before."""
+        """Start an update; while a GPU computes it, look at the result of the one before."""
         begun = time.monotonic()
         update = self.progress.update + 1
         started = self.updater.start(update, group.batches, group.tokens)
         for warning in started.warnings:
             self.log.warn(f"update {update}: {warning}")
+        for note in started.notes:
+            self.log.say(note)
         self._review()
         self._started = started
         seconds = self.progress.seconds + time.monotonic() - begun

@@ -1,14 +1,16 @@
 """Cross-entropy with label smoothing.
 
 Shapes: n target tokens without padding, m ≥ n of them computed, V target vocabulary, R ≥ V rows of
-the output, r rows of a block.
+the output, r rows of a block; R_t target rows of a packed batch.
 """
 
+import torch
 from torch import Tensor
 
 from nmt.machine.device import accumulation_dtype, rows_at_once
 from nmt.model.batch import Batch
 from nmt.model.transformer import Transformer
+from nmt.text.vocab import PAD
 
 
 def logits_of(model: Transformer, batch: Batch) -> Tensor:
@@ -53,3 +55,23 @@ def cross_entropy(
             excess.scatter_add_(1, labels, excess.new_full(labels.shape, smoothing - 1))
             gradient[block] = excess.mul_(scale)
     return total
+
+
+def packed_cross_entropy(
+    logits: Tensor, labels: Tensor, tokens: int, smoothing: float, scale: Tensor
+) -> tuple[Tensor, Tensor]:
+    """As `cross_entropy`, of all rows at once: torch's compiler makes it two passes over the logits.
+
+    logits [R_t,R], of which V = `tokens` columns exist; labels int32 [R_t], PAD in spare rows. Gives the sum, times
+    `scale`, and the gradient of the logits [R_t,R], 0 in spare rows and columns.
+    """
+    inside = accumulation_dtype(logits.dtype)
+    column = torch.arange(logits.shape[1], device=logits.device)  # [R]
+    exists = column < tokens  # [R]
+    is_label = column == labels[:, None]  # [R_t,R]
+    weight = (labels != PAD) * scale  # [R_t]
+    log_probs = logits.to(inside).masked_fill(~exists, -torch.inf).log_softmax(1)  # [R_t,R]
+    shares = torch.where(exists, smoothing / tokens + (1 - smoothing) * is_label, 0.0)  # [R_t,R]
+    of_rows = torch.where(exists, shares * log_probs, 0.0).sum(1)  # [R_t]
+    gradient = (log_probs.exp() - shares) * weight[:, None]
+    return -(of_rows * weight).sum(), gradient.to(logits.dtype)

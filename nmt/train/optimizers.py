@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config.schema import TrainConfig
-from nmt.model.transformer import Linear, Transformer
+from nmt.model.layers import Linear
+from nmt.model.transformer import Transformer
 
 _MOMENTUM = 0.95
 # a, b, c of the steps x ← a·x + b·(x xᵀ)x + c·(x xᵀ)²x: the first four of Amsel et al. (2025, arXiv:2505.16932),
@@ -27,16 +28,20 @@ _SIZE = 0.2
 
 
 def make_optimizers(
-    config: TrainConfig, model: nn.Module, dtype: torch.dtype = torch.float32
+    config: TrainConfig,
+    model: nn.Module,
+    dtype: torch.dtype = torch.float32,
+    is_recorded: bool = False,
 ) -> list[torch.optim.Optimizer]:
     """The optimizers of a model's trained parameters: with muon a second one, for the matrices of its layers.
 
-    Only matrices decay; biases and norms do not. `dtype` is that of Muon's products.
+    Only matrices decay; biases and norms do not. `dtype` is that of Muon's products. `is_recorded` says that a CUDA
+    graph will hold their steps.
     """
     layers = list(_layers(model)) if config.optimizer == "muon" else []
     in_layers = {id(layer.weight) for layer in layers}
     rest = [p for p in model.parameters() if p.requires_grad and id(p) not in in_layers]
-    optimizers = [_adam(config, rest)] if rest else []
+    optimizers = [_adam(config, rest, is_recorded)] if rest else []
     if layers:
         optimizers.append(Muon(layers, config.weight_decay, dtype))
     return optimizers
@@ -50,7 +55,9 @@ def _layers(model: nn.Module) -> Iterator[Linear]:
             yield module
 
 
-def _adam(config: TrainConfig, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+def _adam(
+    config: TrainConfig, parameters: list[nn.Parameter], is_recorded: bool
+) -> torch.optim.Optimizer:
     matrices = [p for p in parameters if p.dim() > 1]
     vectors = [p for p in parameters if p.dim() <= 1]
     groups = []
@@ -60,7 +67,7 @@ def _adam(config: TrainConfig, parameters: list[nn.Parameter]) -> torch.optim.Op
         groups.append({"params": vectors, "weight_decay": 0.0})
     kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.AdamW
     fused = steps_are_fused(parameters[0].device)
-    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused)
+    return kind(groups, lr=0.0, betas=config.betas, eps=1e-9, fused=fused, capturable=is_recorded)
 
 
 def steps_are_fused(device: torch.device) -> bool:
@@ -68,15 +75,16 @@ def steps_are_fused(device: torch.device) -> bool:
     return device.type != "mps"
 
 
-def step_if(optimizer: torch.optim.Optimizer, is_finite: Tensor) -> None:
+def step_if(optimizer: torch.optim.Optimizer, rate: float | Tensor, is_finite: Tensor) -> None:
     """Apply the gradients if `is_finite`; only where the optimizer cannot tell, wait for the device."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
     if steps_are_fused(is_finite.device):
         # As the scaler does: such optimizers change nothing where `found_inf` is 1.
         optimizer.found_inf = (~is_finite).float()  # type: ignore[attr-defined]
         optimizer.step()
     elif is_finite:
         optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
 
 
 class Muon(torch.optim.Optimizer):
@@ -119,10 +127,9 @@ class Muon(torch.optim.Optimizer):
         updates = orthogonal(matrices.to(self.dtype)).to(matrices.dtype)  # [k,o,i]
         size = _SIZE * max(updates.shape[1:]) ** 0.5
         kept = 1 - group["lr"] * group["weight_decay"]
+        step = torch.as_tensor(group["lr"] * size)
         for parameter, update in zip(parameters, updates.split(group["stacked"]), strict=True):
-            changed = (parameter * kept).sub_(
-                update.reshape_as(parameter), alpha=group["lr"] * size
-            )
+            changed = (parameter * kept).addcmul_(update.reshape_as(parameter), step, value=-1)
             parameter.copy_(torch.where(is_finite, changed, parameter))
 
     def _direction(self, parameter: nn.Parameter, stacked: int, is_finite: Tensor) -> Tensor:

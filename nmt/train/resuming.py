@@ -19,7 +19,7 @@ from nmt.train.update import Updater
 
 
 def resume(
-    updater: Updater, checkpoints: CheckpointManager, src: Side, tgt: Side, world: World
+    updater: Updater[Any], checkpoints: CheckpointManager, src: Side, tgt: Side, world: World
 ) -> tuple[Progress, list[str]]:
     """Continue from the last intact checkpoint, and set aside the damaged ones after it.
 

@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -30,10 +31,10 @@ from nmt.model.batch import rounded
 from nmt.model.transformer import Transformer
 from nmt.run.folder import SIDES, RunDir
 from nmt.run.sides import load_side
-from nmt.train.data.batching import Position, batches_from, load_batch
+from nmt.train.data.batching import Position, batches_from, load_batch, plan_epoch
 from nmt.train.distributed import World
+from nmt.train.padded_update import PaddedUpdater
 from nmt.train.start.initialise import initialise
-from nmt.train.update import Updater
 
 Indices = npt.NDArray[np.int64]
 
@@ -110,7 +111,8 @@ def _course(size: Size, settings: Settings, folder: Path) -> Course:
     config = configure(settings.data, folder, overrides, size.pairs, size.types)
     run = encoded_run(config, folder)
     lengths = ParallelCorpus(run.store("train")).lengths
-    planned = batches_from(lengths, config.train.batch_tokens, config.train.seed, Position())
+    plan = partial(plan_epoch, lengths, config.train.batch_tokens, config.train.seed)
+    planned = batches_from(plan, Position())
     batches = [indices for indices, _ in islice(planned, size.batches)]
     return Course(config, run, batches, settings.device)
 
@@ -152,7 +154,7 @@ def _ours(course: Course, precision: Precision) -> Callable[[], float]:
     corpus = course.corpus()
     model = Transformer(config.model, *course.vocabulary_sizes()).to(course.device).train()
     initialise(model)
-    updater = Updater(config.train, model, precision, World(0, 1, course.device))
+    updater = PaddedUpdater(config.train, model, precision, World(0, 1, course.device))
 
     def epoch() -> float:
         tokens = 0

@@ -14,8 +14,9 @@ from nmt.run.sides import load_side
 from nmt.train.data.batching import Position
 from nmt.train.data.loader import BatchLoader, Group
 from nmt.train.loop import new_model
+from nmt.train.padded_update import PaddedUpdater
+from nmt.train.schedule import learning_rate
 from nmt.train.start.warm_start import load_warm_start
-from nmt.train.update import Updater
 from nmt.train.validation import Validator
 
 _LOOKS = 4  # how often dev is looked at; the last time at the end
@@ -37,7 +38,7 @@ class Outcome(NamedTuple):
     scores: dict[str, float]  # on dev at the end: loss, and BLEU and chrF of greedy search
 
 
-class TimedUpdater(Updater):
+class TimedUpdater(PaddedUpdater):
     """Applies updates at the learning rate of a share of the time.
 
     `train.updates` only divides the schedule: with warmup=70 and updates=1400 the rate rises in the first twentieth.
@@ -45,8 +46,11 @@ class TimedUpdater(Updater):
 
     share = 0.0
 
-    def _step(self, update: int, is_finite: Tensor) -> None:
-        super()._step(max(1, round(self.share * self.config.updates)), is_finite)
+    def _clip_and_step(self, loss: Tensor, rate: float) -> Tensor:
+        update = max(1, round(self.share * self.config.updates))
+        return super()._clip_and_step(
+            loss, learning_rate(self.config, self.model.config.d_model, update)
+        )
 
 
 class Trial:

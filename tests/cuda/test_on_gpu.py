@@ -70,7 +70,8 @@ def test_training_has_the_losses_of_the_cpu(corpus: Path, tmp_path: Path, optimi
 
 def test_training_in_bf16_has_about_the_losses_of_fp32(corpus: Path, tmp_path: Path) -> None:
     expected = losses(trained_on(DEVICE, corpus, tmp_path / "fp32"))
-    found = losses(trained_on(DEVICE, corpus, tmp_path / "bf16", "train.precision=bf16"))
+    settings = ["train.precision=bf16", "train.compile=off"]  # packed batches are other batches
+    found = losses(trained_on(DEVICE, corpus, tmp_path / "bf16", *settings))
     assert found == pytest.approx(expected, rel=0.05)
 
 

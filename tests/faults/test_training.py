@@ -123,7 +123,7 @@ def limit(pairs: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         fitted.append(len(batch.src))
         return computed_logits(model, batch)
 
-    monkeypatch.setattr("nmt.train.update.computed_logits", limited)
+    monkeypatch.setattr("nmt.train.padded_update.computed_logits", limited)
     return fitted
 
 

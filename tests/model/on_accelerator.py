@@ -11,6 +11,7 @@ of a process: test_accelerator.py runs this file in a process of its own.
 
 from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -19,15 +20,17 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 from nmt.config.schema import ModelConfig, TrainConfig
 from nmt.machine.device import Precision, dtype_of
-from nmt.model.batch import Batch
+from nmt.model.batch import Batch, Rows
 from nmt.model.kernels.attention import bias_of
 from nmt.model.mixed_precision import LowPrecisionCopy
+from nmt.model.packed_batch import PackedBatch, PackedShape
 from nmt.model.stepper import ModelStepper
 from nmt.model.transformer import Transformer
 from nmt.search.filters import Filters, ForbidTokens, WriteEachOnce
 from nmt.search.stepper import Ensemble
 from nmt.train.distributed import World
-from nmt.train.update import Updater
+from nmt.train.packed_update import PackedUpdater
+from nmt.train.padded_update import PaddedUpdater
 
 # torch's own copying asks fake tensors where their memory is.
 pytestmark = pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
@@ -46,6 +49,8 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: ", ".
 @pytest.fixture(scope="module", autouse=True)
 def _device() -> None:
     _setup_privateuseone_for_python_backend(NAME)
+    # torch has no fake of this one, unlike that for a rate that is a number.
+    torch.library.impl("aten::_fused_adamw_.tensor_lr", "Meta")(lambda *_, **__: None)
 
 
 @pytest.fixture
@@ -90,7 +95,7 @@ def updates(
 ) -> None:
     """Updates of these batches."""
     config = TrainConfig.model_validate(train)
-    updater = Updater(config, model, precision, World(0, 1, gpu))
+    updater = PaddedUpdater(config, model, precision, World(0, 1, gpu))
     for update in range(1, count + 1):
         updater.start(update, batches, TOKENS * len(batches))
     assert all(parameter.device.type == NAME for parameter in model.parameters())
@@ -124,6 +129,23 @@ def test_so_it_is_with_other_settings_and_once_the_optimizer_has_a_state(
 
 def test_so_it_is_with_several_layers(gpu: torch.device) -> None:
     updates(gpu, a_model(gpu, encoder_layers=2, decoder_layers=2), "bf16", [a_batch(gpu)])
+
+
+@every_variant
+def test_an_update_of_packed_batches_stays_on_the_device_and_waits_for_nothing(
+    gpu: torch.device, variant: dict[str, object]
+) -> None:
+    """So that it can be recorded."""
+    model = a_model(gpu, **variant)
+    config = TrainConfig(optimizer="muon", word_dropout=0.1)
+    updater = PackedUpdater(config, model, "bf16", World(0, 1, gpu))
+    shape = PackedShape(src_rows=512, tgt_rows=384, places=40, longest=128)
+    values = torch.empty(sum(shape.sizes), dtype=torch.int32, device=gpu)
+    nothing = Rows(np.empty(0, np.int32), np.empty(0, np.int32))
+    batch = PackedBatch(shape, values, TOKENS, nothing, nothing)
+    for update in (1, 2):
+        updater.start(update, [batch, batch], 2 * TOKENS)
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize(("beams", "precision"), [(1, "fp32"), (5, "bf16")])

@@ -10,8 +10,9 @@ from nmt.model.batch import Batch, collate
 from nmt.model.mixed_precision import LowPrecisionCopy
 from nmt.model.transformer import Transformer
 from nmt.train.distributed import World
+from nmt.train.padded_update import PaddedUpdater
 from nmt.train.start.initialise import initialise
-from nmt.train.update import Updater, UpdateResult
+from nmt.train.update import UpdateResult
 
 CPU = World(0, 1, torch.device("cpu"))
 
@@ -88,7 +89,7 @@ def test_empty_rows_of_the_output_change_nothing(
 
     def trained() -> tuple[int, list[UpdateResult], Transformer]:
         master = a_model(**shape)
-        updater = Updater(TrainConfig(warmup=1), master, "bf16", CPU)
+        updater = PaddedUpdater(TrainConfig(warmup=1), master, "bf16", CPU)
         batch = a_batch()
         updates = [updater.apply(update, [batch], batch.tokens) for update in (1, 2, 3)]
         return len(updater.low_precision.model.output.weight), updates, master
@@ -108,7 +109,7 @@ def test_empty_rows_of_the_output_change_nothing(
 def test_what_is_frozen_stays_frozen_in_the_copy(tie: str) -> None:
     master = a_model(tie_embeddings=tie)
     master.output.weight.requires_grad = False
-    updater = Updater(TrainConfig(), master, "bf16", CPU)
+    updater = PaddedUpdater(TrainConfig(), master, "bf16", CPU)
     batch = a_batch()
     before = master.output.weight.clone()
     for update in (1, 2):

@@ -19,7 +19,8 @@ from torch_twin import (
 from nmt.config.schema import ModelConfig
 from nmt.model.kernels.attention import bias_of
 from nmt.model.kernels.layout import PADDED
-from nmt.model.transformer import FeedForward, Transformer, sinusoids
+from nmt.model.layers import FeedForward
+from nmt.model.transformer import Transformer, sinusoids
 from nmt.text.vocab import PAD
 from nmt.train.start.initialise import initialise
 

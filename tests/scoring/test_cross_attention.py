@@ -5,7 +5,8 @@ from echoes import CHINESE, ENGLISH, random_model
 from torch import Tensor
 
 from nmt.config.schema import ModelConfig
-from nmt.model.transformer import CrossAttention, Transformer, join_heads
+from nmt.model.layers import CrossAttention, join_heads
+from nmt.model.transformer import Transformer
 from nmt.scoring.attention import cross_attention
 from nmt.train.start.initialise import initialise
 

@@ -149,7 +149,7 @@ def test_a_gradient_that_is_not_finite_changes_nothing_and_five_in_a_row_end_tra
     def not_finite(model: Transformer, batch: Batch) -> torch.Tensor:
         return computed_logits(model, batch) * math.nan
 
-    monkeypatch.setattr("nmt.train.update.computed_logits", not_finite)
+    monkeypatch.setattr("nmt.train.padded_update.computed_logits", not_finite)
     with pytest.raises(
         UserError, match=r"5 gradients in a row, up to update 5, were .*; there is no good"
     ):

@@ -13,9 +13,10 @@ from nmt.model.batch import Batch, collate
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import PAD
 from nmt.train.loss import computed_logits
+from nmt.train.padded_update import PaddedUpdater
 from nmt.train.schedule import learning_rate
 from nmt.train.start.initialise import initialise
-from nmt.train.update import Updater, seed_update
+from nmt.train.update import seed_update
 
 
 def config(**settings: object) -> TrainConfig:
@@ -55,7 +56,7 @@ def test_words_are_dropped_by_seed_and_update_and_the_loss_is_of_all_labels() ->
     batch = some_batch()
     losses = []
     for share, update in ((0.0, 1), (0.5, 1), (0.5, 1), (0.5, 2)):
-        updater = Updater(config(word_dropout=share, seed=3), deepcopy(model), "fp32", CPU)
+        updater = PaddedUpdater(config(word_dropout=share, seed=3), deepcopy(model), "fp32", CPU)
         updated = updater.apply(update, [batch], batch.tokens)
         assert updated.tokens == batch.tokens
         losses.append(updated.loss)
@@ -130,7 +131,7 @@ def test_an_update_tells_the_mean_loss_and_the_norm_of_its_gradient(
 
     seen = computed_in(model)
     settings = config(label_smoothing=0.1, clip_norm=0)
-    updater = Updater(settings, model, precision, CPU)
+    updater = PaddedUpdater(settings, model, precision, CPU)
     updated = updater.apply(1, [one, other], len(labels))
     assert updated.applied
     assert seen == {dtype}
@@ -141,7 +142,7 @@ def test_an_update_tells_the_mean_loss_and_the_norm_of_its_gradient(
 
 def test_the_gradient_is_clipped_to_its_norm() -> None:
     model = small_model()
-    updater = Updater(
+    updater = PaddedUpdater(
         config(clip_norm=0.01, optimizer="adam", warmup=1, peak_lr=1.0),
         model,
         "fp32",
@@ -167,7 +168,7 @@ def test_a_gradient_that_is_not_finite_changes_neither_weights_nor_optimizer(
     precision: Precision, optimizer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = small_model()
-    updater = Updater(config(optimizer=optimizer, warmup=1), model, precision, CPU)
+    updater = PaddedUpdater(config(optimizer=optimizer, warmup=1), model, precision, CPU)
     batch = some_batch()
     assert updater.apply(1, [batch], batch.tokens).applied
     weights = [parameter.clone() for parameter in model.parameters()]
@@ -175,7 +176,7 @@ def test_a_gradient_that_is_not_finite_changes_neither_weights_nor_optimizer(
 
     with monkeypatch.context() as patch:
         patch.setattr(
-            "nmt.train.update.computed_logits",
+            "nmt.train.padded_update.computed_logits",
             lambda model, part: computed_logits(model, part) * math.inf,
         )
         assert not updater.apply(2, [batch], batch.tokens).applied
@@ -188,27 +189,8 @@ def test_a_gradient_that_is_not_finite_changes_neither_weights_nor_optimizer(
     assert updater.apply(3, [batch], batch.tokens).applied
 
 
-def test_where_torchs_compiler_fails_training_goes_on_without_it() -> None:
-    model = small_model()
-    updater = Updater(config(), model, "fp32", CPU)
-    plain = Updater(config(), deepcopy(model), "fp32", CPU)
-    batch = some_batch()
-
-    def fail(*_: object) -> None:
-        raise RuntimeError("no C++ compiler\nand a long trace")
-
-    updater.fallbacks._stop_compiling = updater.stop_compiling
-    updater.low_precision.model.encoder[0].forward = fail  # type: ignore[method-assign,assignment]
-    started = updater.start(1, [batch], batch.tokens)
-    assert started.warnings == [
-        "torch.compile failed (no C++ compiler); training goes on without it"
-    ]
-    assert started.result() == plain.apply(1, [batch], batch.tokens)
-    assert updater.start(2, [batch], batch.tokens).warnings == []
-
-
 def test_without_the_compiler_an_error_is_an_error() -> None:
-    updater = Updater(config(), small_model(), "fp32", CPU)
+    updater = PaddedUpdater(config(), small_model(), "fp32", CPU)
 
     def fail(*_: object) -> None:
         raise RuntimeError("a mistake")

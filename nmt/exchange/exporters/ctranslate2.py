@@ -18,7 +18,8 @@ from nmt.text.vocab import BOS, EOS, UNK
 if TYPE_CHECKING:
     from torch import nn
 
-    from nmt.model.transformer import DecoderLayer, Embedding, EncoderLayer, Transformer
+    from nmt.model.layers import DecoderLayer, EncoderLayer
+    from nmt.model.transformer import Embedding, Transformer
 
 # CTranslate2 cuts sources at 1,024 tokens unless told otherwise, and fails without a position for each.
 _POSITIONS = 1025

@@ -16,7 +16,8 @@ import numpy as np
 from nmt.config.schema import ModelConfig
 from nmt.errors import ModelError
 from nmt.exchange.exporters.arrays import FORBIDDEN, Array, output_bias, values
-from nmt.model.transformer import DecoderLayer, EncoderLayer, Transformer
+from nmt.model.layers import DecoderLayer, EncoderLayer
+from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS, PAD
 
 Tensors = dict[str, Array]  # by transformers' names

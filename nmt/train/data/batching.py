@@ -1,19 +1,22 @@
 """Which pairs make which batch, and in what order.
 
 The plan of an epoch is a pure function of (lengths, batch_tokens, seed, epoch), so that a `Position` is the
-whole state of the data.
+whole state of the data. There are two kinds of plans: of pairs of like lengths, to be padded, and of any pairs, to be
+packed.
 
 Shapes: N pairs in all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
 
 from nmt.corpus.encoding.store import Int32, ParallelCorpus
 from nmt.model.batch import Batch, Rows, collated, rounded
+from nmt.model.packed_batch import PackedBatch, PackedShape, cuts, packed
 
 Indices = npt.NDArray[np.int64]  # of pairs
 
@@ -23,10 +26,14 @@ _ROW_STEP = 8  # the rows of larger batches are a multiple of it
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """How many batches have been consumed: `batch` of them in epoch `epoch`, and all of the epochs before."""
+    """How many batches have been consumed: `batch` of them in epoch `epoch`, and all of the epochs before.
+
+    `packed` says of which kind these batches are.
+    """
 
     epoch: int = 0
     batch: int = 0
+    packed: bool = False
 
 
 def fitting(lengths: Int32, max_length: int) -> Indices:
@@ -78,22 +85,38 @@ def _cut(order: Indices, widths: Int32, batch_tokens: int) -> list[Indices]:
     return batches
 
 
+def plan_packed_epoch(lengths: Int32, shape: PackedShape, seed: int, epoch: int) -> list[Indices]:
+    """Group the indices of all pairs of lengths [N, 2], in random order, into batches that fit a shape."""
+    order = np.random.default_rng([seed, epoch]).permutation(len(lengths))  # [N]
+    return [order[stretch] for stretch in cuts(lengths[order], shape)]
+
+
 def load_batch(corpus: ParallelCorpus, indices: Indices, widest: int) -> Batch:
     """Read these pairs and put them side by side, for a model that takes at most `widest` positions."""
+    return collated(*_rows_of(corpus, indices), widest)
+
+
+def load_packed_batch(corpus: ParallelCorpus, indices: Indices, shape: PackedShape) -> PackedBatch:
+    """Read these pairs and put them end to end."""
+    return packed(*_rows_of(corpus, indices), shape)
+
+
+def _rows_of(corpus: ParallelCorpus, indices: Indices) -> tuple[Rows, Rows]:
     block = corpus.block_of(indices)
     src_lengths, tgt_lengths = block.lengths.T
-    return collated(Rows(block.src, src_lengths), Rows(block.tgt, tgt_lengths), widest)
+    return Rows(block.src, src_lengths), Rows(block.tgt, tgt_lengths)
 
 
 def batches_from(
-    lengths: Int32, batch_tokens: int, seed: int, position: Position
+    plan_of: Callable[[int], list[Indices]], position: Position
 ) -> Iterator[tuple[Indices, Position]]:
-    """Endless batches, as indices, from `position` on, each with the position after it."""
-    epoch = position.epoch
+    """Endless batches, as indices, from `position` on, each with the position after it.
+
+    `plan_of` gives the batches of an epoch.
+    """
     start = position.batch
-    while True:
-        plan = plan_epoch(lengths, batch_tokens, seed, epoch)
+    for epoch in count(position.epoch):
+        plan = plan_of(epoch)
         for number in range(start, len(plan)):
-            yield plan[number], Position(epoch, number + 1)
-        epoch += 1
+            yield plan[number], Position(epoch, number + 1, position.packed)
         start = 0

@@ -10,8 +10,18 @@ from nmt.config.schema import Config
 from nmt.corpus.encoding.store import ParallelCorpus
 from nmt.errors import DataError
 from nmt.model.batch import Batch
+from nmt.model.packed_batch import PackedBatch, packed_shape
 from nmt.run.folder import RunDir
-from nmt.train.data.batching import Position, batches_from, fitting, load_batch
+from nmt.train.data.batching import (
+    Indices,
+    Position,
+    batches_from,
+    fitting,
+    load_batch,
+    load_packed_batch,
+    plan_epoch,
+    plan_packed_epoch,
+)
 from nmt.train.distributed import World
 
 Item = TypeVar("Item")
@@ -23,23 +33,29 @@ _END: Any = object()
 class Group(NamedTuple):
     """The data of one update.
 
-    `batches` are this rank's, `tokens` counts the target tokens of all ranks, and `end` is where
+    `batches` are this rank's, all of one kind, `tokens` counts the target tokens of all ranks, and `end` is where
     the next group begins.
     """
 
-    batches: list[Batch]
+    batches: list[Any]  # Batch or PackedBatch
     tokens: int
     end: Position
 
 
 class BatchLoader:
-    """Reads the train split of a run. Raises DataError if no pair fits the model."""
+    """Reads the train split of a run, into padded or packed batches. Raises DataError if no pair fits the model."""
 
     def __init__(
-        self, config: Config, run: RunDir, world: World, fingerprints: tuple[str, str]
+        self,
+        config: Config,
+        run: RunDir,
+        world: World,
+        fingerprints: tuple[str, str],
+        packs: bool = False,
     ) -> None:
         self.config = config
         self.world = world
+        self.packs = packs
         self.corpus = ParallelCorpus(run.store("train"), fingerprints)
         self.widest = config.model.max_length
         self.fitting = fitting(self.corpus.lengths, self.widest)  # indices of the pairs to read
@@ -47,6 +63,13 @@ class BatchLoader:
         if len(self.fitting) == 0:
             message = f"no pair is shorter than model.max_length={self.widest}"
             raise DataError(f"{run.store('train')}: {message}")
+        self._shape = packed_shape(self.lengths, config.train.batch_tokens) if packs else None
+
+    def starting_at(self, position: Position) -> Position:
+        """Where to begin: at `position`, or if that counts the other kind of batches, at the next epoch."""
+        if position.packed == self.packs:
+            return position
+        return Position(position.epoch + min(position.batch, 1), 0, self.packs)
 
     def groups(self, position: Position) -> Iterator[Group]:
         """The groups from `position` on, without end. On a GPU they are read ahead."""
@@ -59,7 +82,7 @@ class BatchLoader:
 
     def _read(self, position: Position) -> Iterator[Group]:
         train = self.config.train
-        stream = batches_from(self.lengths, train.batch_tokens, train.seed, position)
+        stream = batches_from(self._plan, position)
         while True:
             planned = list(islice(stream, train.accumulate * self.world.size))
             tokens = 0
@@ -67,9 +90,20 @@ class BatchLoader:
                 tokens += int(self.lengths[indices, 1].sum()) + len(indices)  # an EOS each
             batches = []
             for indices, _ in planned[self.world.rank :: self.world.size]:
-                batches.append(load_batch(self.corpus, self.fitting[indices], self.widest))
+                batches.append(self._load(self.fitting[indices]))
             _, end = planned[-1]
             yield Group(batches, tokens, end)
+
+    def _plan(self, epoch: int) -> list[Indices]:
+        train = self.config.train
+        if self._shape is not None:
+            return plan_packed_epoch(self.lengths, self._shape, train.seed, epoch)
+        return plan_epoch(self.lengths, train.batch_tokens, train.seed, epoch)
+
+    def _load(self, indices: Indices) -> Batch | PackedBatch:
+        if self._shape is not None:
+            return load_packed_batch(self.corpus, indices, self._shape)
+        return load_batch(self.corpus, indices, self.widest)
 
 
 def _pinned(group: Group) -> Group:

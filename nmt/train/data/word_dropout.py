@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from nmt.model.batch import Batch
+from nmt.model.packed_batch import PackedPairs
 from nmt.text.vocab import BOS, EOS, PAD, UNK
 
 
@@ -20,6 +21,15 @@ def drop_words(batch: Batch, share: float) -> Batch:
     return replace(
         batch, src=_with_blanks(batch.src, share), tgt_in=_with_blanks(batch.tgt_in, share)
     )
+
+
+def drop_packed_words(pairs: PackedPairs, share: float) -> PackedPairs:
+    """The same for packed pairs."""
+    if share == 0:
+        return pairs
+    src = pairs.src._replace(ids=_with_blanks(pairs.src.ids, share))
+    tgt = pairs.tgt._replace(ids=_with_blanks(pairs.tgt.ids, share))
+    return pairs._replace(src=src, tgt=tgt)
 
 
 def _with_blanks(ids: Tensor, share: float) -> Tensor:

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nmt.model.transformer import CrossAttention, DecoderLayer, EncoderLayer, Transformer
+from nmt.model.layers import CrossAttention, DecoderLayer, EncoderLayer
+from nmt.model.transformer import Transformer
 from nmt.train.start.word_pairs import WordPairs
 
 _EXTRA = 16  # dimensions that make the first d of a randomised factorisation exact enough

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from nmt.model.kernels.attention import Attend, bias_of
 from nmt.model.kernels.dropout import Dropout
-from nmt.model.transformer import join_heads, split_heads
+from nmt.model.layers import join_heads, split_heads
 
 N, H, T, S, D = 3, 2, 5, 7, 4
 MASKS = {

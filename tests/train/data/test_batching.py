@@ -1,3 +1,4 @@
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -104,9 +105,14 @@ def test_little_of_an_epoch_is_padding(count: int, batch_tokens: int) -> None:
 def test_a_position_is_all_that_going_on_needs(
     lengths: Int32, batch_tokens: int, seed: int, consumed: int, more: int
 ) -> None:
-    through = list(islice(batches_from(lengths, batch_tokens, seed, Position()), consumed + more))
+    through = list(
+        islice(
+            batches_from(partial(plan_epoch, lengths, batch_tokens, seed), Position()),
+            consumed + more,
+        )
+    )
     position = through[consumed - 1][1] if consumed else Position()
-    resumed = islice(batches_from(lengths, batch_tokens, seed, position), more)
+    resumed = islice(batches_from(partial(plan_epoch, lengths, batch_tokens, seed), position), more)
     expected = [(batch.tolist(), after) for batch, after in through[consumed:]]
     assert [(batch.tolist(), after) for batch, after in resumed] == expected
 
@@ -115,7 +121,10 @@ def test_a_position_is_all_that_going_on_needs(
 @settings(max_examples=30)
 def test_epochs_follow_each_other_whole(lengths: Int32, batch_tokens: int, seed: int) -> None:
     plans = [as_lists(plan_epoch(lengths, batch_tokens, seed, epoch)) for epoch in range(3)]
-    batches = islice(batches_from(lengths, batch_tokens, seed, Position()), sum(map(len, plans)))
+    batches = islice(
+        batches_from(partial(plan_epoch, lengths, batch_tokens, seed), Position()),
+        sum(map(len, plans)),
+    )
     consumed = [(after, batch.tolist()) for batch, after in batches]
     expected = [
         (Position(epoch, number), batch)

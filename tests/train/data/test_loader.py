@@ -1,9 +1,11 @@
 """The data of an update follow from how far training has come."""
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import ready, tiny_config
 from in_process import CPU
@@ -33,6 +35,54 @@ def take(loader: BatchLoader, position: Position, count: int) -> list[Group]:
 
 def sources(groups: list[Group]) -> list[list[list[int]]]:
     return [group.batches[0].src.tolist() for group in groups]
+
+
+def test_packed_batches_hold_every_pair_of_an_epoch_once_and_go_on_where_they_stood(
+    corpus: Path, tmp_path: Path
+) -> None:
+    config = tiny_config(corpus, tmp_path / "run", "train.batch_tokens=300", "train.accumulate=2")
+    trainer = Trainer(config, ready(config), CPU)
+    loader = packed_loader(config, trainer)
+    start = loader.starting_at(Position())
+    assert start == Position(packed=True)
+    straight = take(loader, start, 60)
+    assert packed_sources(take(loader, straight[8].end, 20)) == packed_sources(straight)[9:29]
+    ends = [group.end for group in straight]
+    epoch = straight[: 1 + max(i for i, end in enumerate(ends) if end.epoch == 0)]
+    expected = Counter(tuple(loader.corpus[index][0].tolist()) for index in loader.fitting)
+    found = Counter(tuple(each) for sources in packed_sources(epoch) for each in sources)
+    assert found <= expected
+    assert (expected - found).total() < 300  # a group begins in one epoch and ends in the next
+    for group in straight:
+        assert group.tokens == sum(batch.tokens for batch in group.batches)
+        assert len({batch.shape for batch in group.batches}) == 1
+
+
+def packed_loader(config: Config, trainer: Trainer) -> BatchLoader:
+    fingerprints = (trainer.src.fingerprint(), trainer.tgt.fingerprint())
+    return BatchLoader(config, RunDir(Path(config.run_dir)), CPU, fingerprints, packs=True)
+
+
+def packed_sources(groups: list[Group]) -> list[list[list[int]]]:
+    """The source sentences of each group."""
+    found = []
+    for group in groups:
+        rows = [batch.sources for batch in group.batches]
+        parts = [np.split(each.ids, np.cumsum(each.lengths)[:-1]) for each in rows]
+        found.append([part.tolist() for of_batch in parts for part in of_batch])
+    return found
+
+
+def test_where_batches_are_of_another_kind_the_next_epoch_begins(
+    corpus: Path, tmp_path: Path
+) -> None:
+    config = tiny_config(corpus, tmp_path / "run")
+    trainer = Trainer(config, ready(config), CPU)
+    packs = packed_loader(config, trainer)
+    assert packs.starting_at(Position(3, 5)) == Position(4, 0, packed=True)
+    assert packs.starting_at(Position(3, 5, packed=True)) == Position(3, 5, packed=True)
+    assert trainer.loader.starting_at(Position(3, 5, packed=True)) == Position(4, 0)
+    assert trainer.loader.starting_at(Position(3, 0, packed=True)) == Position(3, 0)
 
 
 def test_pairs_longer_than_the_model_are_left_out_and_counted(

@@ -9,7 +9,8 @@ from torch import nn
 from torch_twin import tiny
 
 from nmt.config.schema import ModelConfig
-from nmt.model.transformer import CrossAttention, FeedForward, SelfAttention, Transformer, sinusoids
+from nmt.model.layers import CrossAttention, FeedForward, SelfAttention
+from nmt.model.transformer import Transformer, sinusoids
 from nmt.train.start.initialise import initialise
 
 WIDE = tiny(d_model=64, heads=4, d_ff=96, tie_embeddings="none", positions="learned", max_length=64)
