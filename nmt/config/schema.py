@@ -287,7 +287,7 @@ class SearchConfig(Section):
     memory_temperature: Annotated[float, Field(ge=1e-6, le=1e6), NO_BOOLEAN] = 0.2
     memory_pairs: Positive = 32
     memory_tokens: Positive = 16
-    batch_tokens: Positive = 4096
+    batch_tokens: Positive | None = None
 
     @model_validator(mode="after")
     def _enough_beams(self) -> Self:

@@ -12,10 +12,11 @@ from nmt.config.schema import SearchConfig
 from nmt.errors import ConfigError, EngineError, ModelError, UserError
 from nmt.exchange.exporters.tokens import read_tokens
 from nmt.machine.cpu import threads
-from nmt.search.batches import batches_of, longest_target
+from nmt.search.batches import batch_tokens_of, batches_of, longest_target
 from nmt.search.hypotheses import Hypothesis, NBest, length_penalty
 from nmt.text.side import Side
 
+_BATCH_TOKENS = 4096  # of the source in a batch
 _FIX = "run pip install ctranslate2, or use --engine torch"
 
 
@@ -96,7 +97,7 @@ class CTranslate2Engine:
         pending: dict[int, Any] = {}
         for group, forbidden in self._groups(sources):
             lengths = [len(sources[i]) for i in group]
-            for batch in batches_of(lengths, search.batch_tokens, self.threads):
+            for batch in batches_of(lengths, batch_tokens_of(search, _BATCH_TOKENS), self.threads):
                 chosen = [group[place] for place in batch]
                 futures = self._start([sources[i] for i in chosen], forbidden, search)
                 pending.update(zip(chosen, futures, strict=True))
@@ -181,7 +182,7 @@ class CTranslate2Engine:
                 prefixes[i] = self._prefix(found[i][0].ids, wanted, room)
         places = list(prefixes)
         lengths = [len(sources[i]) for i in places]
-        for batch in batches_of(lengths, search.batch_tokens, self.threads):
+        for batch in batches_of(lengths, batch_tokens_of(search, _BATCH_TOKENS), self.threads):
             chosen = [places[k] for k in batch]
             texts = [[self._src_names[token] for token in sources[i]] for i in chosen]
             starts = [self._names(prefixes[i]) for i in chosen]

@@ -26,7 +26,7 @@ from nmt.model.stepper import ModelStepper
 from nmt.model.transformer import Transformer
 from nmt.neighbours.memory import MemoryReader, MemoryStepper, TranslationMemory
 from nmt.neighbours.similar_sources import Similar
-from nmt.search.batches import batches_of, longest_target, padded_width
+from nmt.search.batches import batch_tokens_of, batches_of, longest_target, padded_width
 from nmt.search.filters import ForbidTokens, TokenFilter, WriteEachOnce
 from nmt.search.hypotheses import NBest
 from nmt.search.sampling import uniforms
@@ -34,6 +34,9 @@ from nmt.search.search import SEARCHES, sample
 from nmt.search.stepper import Ensemble, Stepper
 from nmt.spans.masking import MaskedPair, Numbers, mask_pair
 from nmt.text.side import Side, keeps_chinese
+
+# Source tokens in a batch. A step of a GPU takes hardly longer for all lines of a window than for a few.
+_BATCH_TOKENS = {"cpu": 4096, "cuda": 65_536}
 
 
 class Source(NamedTuple):
@@ -135,7 +138,8 @@ class Decoder:
     def _decode(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
         """What search finds for each source, in order."""
         lengths = [len(source.ids) for source in sources]
-        batches = batches_of(lengths, search.batch_tokens, self.threads)
+        usual = _BATCH_TOKENS["cuda" if self.device.type == "cuda" else "cpu"]
+        batches = batches_of(lengths, batch_tokens_of(search, usual), self.threads)
         of_batches = [[sources[i] for i in batch] for batch in batches]
         results = self._search_each(of_batches, search)
 

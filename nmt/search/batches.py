@@ -14,6 +14,12 @@ BATCH_MULTIPLE = 8
 _WIDTH_MULTIPLE = 4
 # Source tokens. A batch is not made smaller than this only to give another thread work.
 _WORTH_A_THREAD = 500
+_USUAL_BEAMS = 5
+
+
+def batch_tokens_of(search: SearchConfig, usual: int) -> int:
+    """The source tokens of a batch: what the settings say, or `usual`, and fewer for more beams than is usual."""
+    return search.batch_tokens or max(1, usual * _USUAL_BEAMS // max(_USUAL_BEAMS, search.beams))
 
 
 def batches_of(lengths: Sequence[int], batch_tokens: int, threads: int) -> list[list[int]]:

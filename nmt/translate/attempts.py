@@ -43,7 +43,7 @@ class Attempt:
         changes = {
             "beam_size": hypotheses,
             "n_best": hypotheses,
-            "batch_tokens": max(1, first.batch_tokens // _WIDER),
+            "batch_tokens": first.batch_tokens and max(1, first.batch_tokens // _WIDER),
             "no_repeat_ngram": self._stricter(first.no_repeat_ngram),
         }
         return first.model_copy(update=changes)
