@@ -43,7 +43,7 @@ class Fallbacks:
         """What is computed; None if it has to be tried again, in the way that is now set."""
         try:
             loss = none_on_oom(forward_backward)
-        except RuntimeError as error:
+        except Exception as error:  # torch's compiler raises errors of many kinds
             if self._stop_compiling is None:
                 raise
             self._stop_compiling()  # it has failed, or will soon fail again

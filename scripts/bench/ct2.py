@@ -32,13 +32,19 @@ def _ids_as_tokens(count: int) -> list[str]:
 
 
 def translate(
-    folder: Path, kind: str, method: str, batch: int, threads: int, limit: int
+    folder: Path,
+    kind: str,
+    method: str,
+    batch: int,
+    threads: int,
+    limit: int,
+    device: str = "cpu",
 ) -> Callable[[list[list[int]]], list[list[str]]]:
-    """A function from sources (lists of ids) to lists of ids in digits: `kind` is float32 or int8."""
+    """A function from sources (lists of ids) to lists of ids in digits: `kind` is float32, float16 or int8."""
     import ctranslate2
 
     translator = ctranslate2.Translator(
-        str(folder), compute_type=kind, inter_threads=1, intra_threads=threads
+        str(folder), device=device, compute_type=kind, inter_threads=1, intra_threads=threads
     )
     beam_size = 5 if method == "beam" else 1
 
