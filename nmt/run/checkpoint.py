@@ -32,6 +32,7 @@ from nmt.files import (
     write_text,
 )
 from nmt.run.folder import CHECKPOINT, META, TRAINING, WEIGHTS, RunDir
+from nmt.run.int8_weights import values_of_int8
 from nmt.run.ownership import is_own_checkpoint
 from nmt.run.provenance import Provenance
 
@@ -183,9 +184,11 @@ def load_weights(folder: Path) -> Weights:
 
     path = _intact(folder / WEIGHTS)
     try:
-        return safetensors.torch.load_file(path)
+        return values_of_int8(safetensors.torch.load_file(path))
     except (OSError, safetensors.SafetensorError) as error:
         raise ModelError(f"{path}: not whole safetensors ({error}); {RESTORE}") from None
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}; {RESTORE}") from None
 
 
 def load(folder: Path) -> tuple[Meta, Weights]:

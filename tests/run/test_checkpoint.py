@@ -9,6 +9,7 @@ from damage import Exploit, rewrite_meta
 
 from nmt.errors import ModelError
 from nmt.run import checkpoint
+from nmt.run.int8_weights import rounded_to_int8, values_of_int8
 
 
 def test_no_pickle_is_executed_even_if_its_checksum_is_right(
@@ -26,3 +27,24 @@ def test_no_pickle_is_executed_even_if_its_checksum_is_right(
     with pytest.raises(ModelError):
         checkpoint.load_training(folder)
     assert not (tmp_path / "executed").exists()
+
+
+def test_a_row_of_zeros_is_rounded_to_zeros() -> None:
+    weights = {"w": torch.tensor([[0.0, 0.0], [1.0, -2.0]]), "b": torch.tensor([0.5])}
+    stored = rounded_to_int8(weights)
+    assert stored["w"].tolist() == [[0, 0], [64, -127]]
+    restored = values_of_int8(stored)
+    assert restored.keys() == weights.keys()
+    assert restored["w"][0].tolist() == [0.0, 0.0]
+    assert restored["w"][1].tolist() == pytest.approx([64 * 2 / 127, -2.0])
+    assert torch.equal(restored["b"], weights["b"])
+
+
+@pytest.mark.parametrize("scales", [None, torch.ones(3), torch.ones(2, 1)])
+def test_whole_numbers_without_their_scales_are_refused(scales: torch.Tensor | None) -> None:
+    stored = rounded_to_int8({"w": torch.ones(2, 4)})
+    del stored["w.scale"]
+    if scales is not None:
+        stored["w.scale"] = scales
+    with pytest.raises(ModelError, match="'w' is in int8, but its scales are missing or do not"):
+        values_of_int8(stored)

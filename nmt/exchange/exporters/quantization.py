@@ -18,7 +18,7 @@ OF_CTRANSLATE2: tuple[Quantization, ...] = get_args(Quantization)
 
 # The targets, each with its types; the first is written unless another is asked for.
 QUANTIZATIONS: dict[str, tuple[Quantization, ...]] = {
-    "nmt": ("bfloat16", "float16", "float32"),
+    "nmt": ("bfloat16", "int8", "float16", "float32"),
     "ct2": ("float32", *(each for each in OF_CTRANSLATE2 if each != "float32")),
     "hf": ("float32",),
     "argos": OF_CTRANSLATE2,

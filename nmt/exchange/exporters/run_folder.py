@@ -1,4 +1,4 @@
-"""A run as a run folder of what translating needs: no corpora, no state of the training, weights of half the size."""
+"""A run as a run folder of what translating needs: no corpora, no state of the training, smaller weights."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from nmt.exchange.exporters.trained import Trained
 from nmt.files import read_bytes
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir
+from nmt.run.int8_weights import rounded_to_int8
 
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
@@ -26,7 +27,7 @@ def write(trained: Trained, folder: Path, quantization: Quantization) -> None:
     run = RunDir(folder)
     run.config.write_text(dump_yaml(dump(_portable(trained.config))), encoding="utf-8")
     _copy_vocabularies(trained.run, run)
-    _write_checkpoint(trained, run, _DTYPES[quantization])
+    _write_checkpoint(trained, run, quantization)
     (folder / "README.md").write_text(_readme(trained, quantization), encoding="utf-8")
 
 
@@ -37,9 +38,12 @@ def _copy_vocabularies(run: RunDir, copy: RunDir) -> None:
             copy.pieces(side).write_bytes(read_bytes(run.pieces(side)))
 
 
-def _write_checkpoint(trained: Trained, run: RunDir, dtype: torch.dtype) -> None:
-    parameters = checkpoint.parameters_of(trained.model)
-    weights = {name: tensor.to(dtype) for name, tensor in parameters.items()}
+def _write_checkpoint(trained: Trained, run: RunDir, quantization: Quantization) -> None:
+    weights = checkpoint.parameters_of(trained.model)
+    if quantization == "int8":
+        weights = rounded_to_int8(weights)
+    else:
+        weights = {name: tensor.to(_DTYPES[quantization]) for name, tensor in weights.items()}
     told = checkpoint.read_meta(trained.run.checkpoints / trained.checkpoint)
     provenance = told.provenance.without_folders()
     meta = checkpoint.Meta(told.update, told.fingerprints, told.scores, provenance=provenance)

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from conftest import ready, run_nmt
@@ -144,11 +145,60 @@ def test_a_training_can_start_from_it(corpus: Path, copy: RunDir, tmp_path: Path
     )
 
 
-@pytest.mark.parametrize("numbers", ["int8", "int16"])
+def test_in_int8_it_is_a_quarter_as_large_and_within_half_a_step_of_each_row(
+    run: RunDir, copy: RunDir, tmp_path: Path
+) -> None:
+    small = RunDir(tmp_path / "small")
+    done = call("export", "nmt", small.path, "-m", run.path, "--quantize", "int8")
+    assert done.exit_code == 0, done.output
+    sizes = [(each.steps()[0] / checkpoint.WEIGHTS).stat().st_size for each in (small, copy)]
+    assert sizes[0] < 0.35 * sizes[1]
+    exact = checkpoint.load_weights(copy.steps()[0])
+    rounded = checkpoint.load_weights(small.steps()[0])
+    assert rounded.keys() == exact.keys()
+    for name, values in exact.items():
+        if values.dim() == 2:
+            step = values.abs().amax(1, keepdim=True) / 127
+            assert ((rounded[name] - values).abs() <= step * 0.501).all()
+        else:
+            assert torch.equal(rounded[name], values)
+    assert len(translated(small.path)) == 2
+
+
+def test_what_is_exported_in_int8_again_is_the_same(run: RunDir, tmp_path: Path) -> None:
+    call("export", "nmt", tmp_path / "once", "-m", run.path, "--quantize", "int8")
+    call("export", "nmt", tmp_path / "twice", "-m", tmp_path / "once", "--quantize", "int8")
+    once, twice = (
+        load_file(RunDir(tmp_path / name).steps()[0] / checkpoint.WEIGHTS)
+        for name in ("once", "twice")
+    )
+    for name, values in once.items():
+        if values.dtype == torch.int8:
+            assert torch.equal(twice[name], values), name
+        else:
+            torch.testing.assert_close(twice[name], values, rtol=1e-6, atol=0)
+
+
+def test_ctranslate2_takes_the_whole_numbers_as_they_are(run: RunDir, tmp_path: Path) -> None:
+    pytest.importorskip("ctranslate2")
+    call("export", "nmt", tmp_path / "small", "-m", run.path, "--quantize", "int8")
+    for name, source in (("of exact", run.path), ("of rounded", tmp_path / "small")):
+        done = call("export", "ct2", tmp_path / name, "-m", source, "--quantize", "int8")
+        assert done.exit_code == 0, done.output
+    exact, rounded = (
+        np.frombuffer((tmp_path / name / "model.bin").read_bytes(), np.uint8)
+        for name in ("of exact", "of rounded")
+    )
+    assert len(exact) == len(rounded)
+    # Scales and norms may differ in the last bit of a number.
+    assert (exact != rounded).mean() < 0.01
+
+
+@pytest.mark.parametrize("numbers", ["int8_float32", "int16"])
 def test_other_numbers_are_refused(numbers: str, run: RunDir, tmp_path: Path) -> None:
     done = call("export", "nmt", tmp_path / "copy", "-m", run.path, "--quantize", numbers)
     assert done.exit_code == 2
-    assert "nmt takes bfloat16, float16, float32" in done.stderr
+    assert "nmt takes bfloat16, int8, float16, float32" in done.stderr
     assert not (tmp_path / "copy").exists()
 
 
