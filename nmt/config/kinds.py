@@ -22,6 +22,12 @@ Times = Annotated[float, Field(ge=0, le=100), NO_BOOLEAN]
 Rate = Annotated[float, Field(ge=0, lt=1), NO_BOOLEAN]
 NonNegative = Annotated[float, Field(ge=0), NO_BOOLEAN]
 AboveZero = Annotated[float, Field(gt=0), NO_BOOLEAN]
+Weight = Annotated[
+    float,
+    Field(gt=0, le=10_000),
+    NO_BOOLEAN,
+    AfterValidator(lambda weight: int(weight) if weight == int(weight) else weight),  # 2, not 2.0
+]
 # A configuration may come with an untrusted model: it must not make the program allocate without end.
 Layers = Annotated[int, Field(ge=1, le=1000), NO_BOOLEAN]
 Width = Annotated[int, Field(ge=1, le=2**17), NO_BOOLEAN]

@@ -27,6 +27,7 @@ from nmt.config.kinds import (
     Times,
     Token,
     TokenizerName,
+    Weight,
     Width,
 )
 
@@ -51,7 +52,7 @@ class CorpusConfig(Section):
     tgt: FilePath | None = None
     tsv: FilePath | None = None
     jsonl: FilePath | None = None
-    weight: Positive = 1
+    weight: Weight = 1
     licence: OneLine | None = None
     source: OneLine | None = None
 

@@ -26,6 +26,7 @@ from nmt.spans.number_patterns import NUMBER_ENDS, NUMBER_STARTS
 NEW_SENTENCES = frozenset({"renumbered", "joined", "switched"})
 
 _KEY_RANGE = 2**60  # every key of a pair is below it
+_COPIES = "copies"  # beside the kinds of variants
 
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")  # wife, Tom's
 _LATIN = re.compile("[A-Za-z]")
@@ -75,14 +76,21 @@ class Variant(NamedTuple):
     tgt: str
 
 
-def variants(pair: SentencePair, key: int, shares: AugmentConfig, weight: int = 1) -> list[Variant]:
-    """The variants of one pair, a function of its key.
+def copies(key: int, weight: float) -> int:
+    """How often a pair with this key is in train: a weight of 2.5 gives two of every pair, and a third of half."""
+    return len(list(turns(key, _COPIES, weight)))
+
+
+def variants(
+    pair: SentencePair, key: int, shares: AugmentConfig, weight: float = 1
+) -> list[Variant]:
+    """The variants of one pair that is in train, a function of its key.
 
     A share times weight of 2.5 gives two of a kind for every pair, and a third for half of them.
     """
     varied: list[Variant] = []
     for kind, make in _KINDS.items():
-        for turn_key in turns(key, kind, getattr(shares, kind) * weight):
+        for turn_key in turns(key, kind, getattr(shares, kind) * max(1, weight)):
             sides = make(pair, turn_key)
             if sides is not None and sides != pair:
                 varied.append(Variant(kind, *sides))
@@ -90,7 +98,7 @@ def variants(pair: SentencePair, key: int, shares: AugmentConfig, weight: int = 
 
 
 def turns(key: int, kind: str, share: float) -> Iterator[int]:
-    """A key for each variant of a kind that is due for a pair with this key."""
+    """A key for each variant of a kind, or copy, that is due for a pair with this key."""
     for turn in range(ceil(share)):
         if _is_in_share(key + turn, kind, share - turn):
             yield key + turn
@@ -112,11 +120,11 @@ class Joiner:
         self._share = share
         self._before = SentencePair("", "")
 
-    def __call__(self, pair: SentencePair, key: int, weight: int = 1) -> Variant | None:
+    def __call__(self, pair: SentencePair, key: int, weight: float = 1) -> Variant | None:
         """The pair before and this one, if it is in the share and the one before is a whole sentence."""
         before = self._before
         self._before = pair
-        if not _is_in_share(key, "joined", self._share * weight):
+        if not _is_in_share(key, "joined", self._share * max(1, weight)):
             return None
         if not before.src.endswith((".", "!", "?")) or not before.tgt.endswith(("。", "！", "？")):
             return None
@@ -272,5 +280,5 @@ _KINDS: dict[str, Make] = {
 # Odd, and far apart from each other, so that a pair in one kind's share is no likelier to be in another's.
 _FACTORS = {
     kind: int.from_bytes(blake2b(kind.encode(), digest_size=8).digest()) | 1
-    for kind in (*_KINDS, "joined", "switched")
+    for kind in (*_KINDS, "joined", "switched", _COPIES)
 }

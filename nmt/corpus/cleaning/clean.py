@@ -22,7 +22,7 @@ from nmt.text.scripts import is_traditional
 Outcomes = Counter[tuple[int, str]]
 # A pair as it was read: the number and the weight of its corpus, its source and target. A plain tuple, since a
 # NamedTuple takes three times as long to reach another process.
-RawPair = tuple[int, int, str, str]
+RawPair = tuple[int, float, str, str]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Cleaner:
     def _failed_rule(self, raw: SentencePair, pair: SentencePair) -> str | None:
         return failed(raw, self.raw_filters, self.limits) or failed(pair, self.filters, self.limits)
 
-    def _finished(self, pair: SentencePair, corpus: int, weight: int) -> CleanPair:
+    def _finished(self, pair: SentencePair, corpus: int, weight: float) -> CleanPair:
         tgt = repair(pair.tgt) if self.repair_typography else pair.tgt
         repaired = SentencePair(pair.src, tgt)
         key = pair_key(repaired, self.seed)

@@ -13,7 +13,9 @@ REPAIRED = "mended"  # kept, with the typography of the target repaired
 OVERLAP = "in_dev_or_test"
 PUBLIC_TEST = "in_public_test"
 DUPLICATE = "duplicate"
-_NOT_DROPPED = (READ, KEPT, "test", "dev", REPAIRED)
+NOT_DRAWN = "below_weight"  # its corpus has a weight below 1
+COPIES = "copies"  # of the kept pairs, in train
+_NOT_DROPPED = (READ, KEPT, "test", "dev", REPAIRED, COPIES)
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmt.config.schema import Config, PrepareConfig
-from nmt.corpus.cleaning.augment import NEW_SENTENCES, Joiner, Variant
+from nmt.corpus.cleaning.augment import NEW_SENTENCES, Joiner, Variant, copies
 from nmt.corpus.cleaning.clean import Cleaner, Outcomes, RawPair
 from nmt.corpus.cleaning.clean_pair import CleanPair, Head, from_line, head_of, sides_of
 from nmt.corpus.cleaning.held_out import HeldOut, HeldOutDraw
 from nmt.corpus.cleaning.ledger import (
+    COPIES,
     DUPLICATE,
     KEPT,
+    NOT_DRAWN,
     OVERLAP,
     PUBLIC_TEST,
     READ,
@@ -253,6 +255,8 @@ def _deal(
             yield drawn_pair.split, pair
         elif tests.hold_out(pair.src_key, pair.tgt_key):
             outcomes[OVERLAP] += 1
+        elif copies(pair.key, tests.corpora[pair.corpus].weight) == 0:
+            outcomes[NOT_DRAWN] += 1
         else:
             outcomes[KEPT] += 1
             yield "train", pair
@@ -261,7 +265,7 @@ def _deal(
 def _write_splits(
     dealt: Iterable[tuple[Split, CleanPair]],
     tests: _Tests,
-    vary: Callable[[CleanPair, int], list[Variant]],
+    vary: Callable[[CleanPair, float], list[Variant]],
     write: Writes,
     write_keys: WriteKeys,
     ledgers: Ledgers,
@@ -278,7 +282,8 @@ def _write_splits(
         weight = tests.corpora[pair.corpus].weight
         ledger.outcomes[REPAIRED] += pair.tgt != pair.given
         write_keys(pair.src_key, pair.tgt_key)
-        for _ in range(weight):
+        for _ in range(copies(pair.key, weight)):
+            ledger.outcomes[COPIES] += 1
             write["train"](pair.src, pair.tgt)
         for variant in vary(pair, weight):
             if tests.forbid(variant):
@@ -287,7 +292,7 @@ def _write_splits(
             write["train"](variant.src, variant.tgt)
 
 
-def _variants(join: Joiner, switch: Switcher, pair: CleanPair, weight: int) -> list[Variant]:
+def _variants(join: Joiner, switch: Switcher, pair: CleanPair, weight: float) -> list[Variant]:
     """All variants of a pair: those that were made with it, and those that need other pairs."""
     sides = SentencePair(pair.src, pair.tgt)
     variants = [*pair.variants, *switch(sides, pair.key, weight)]
@@ -326,7 +331,7 @@ def _report(sources: Sources, ledgers: dict[Split, Ledgers], draw: HeldOutDraw) 
     written = 0
     corpora: list[dict[str, Any]] = []
     for source, ledger in zip(sources["train"], ledgers["train"], strict=True):
-        written += source.weight * ledger.outcomes[KEPT] + ledger.variants.total()
+        written += ledger.outcomes[COPIES] + ledger.variants.total()
         corpora.append({"name": source.name, "weight": source.weight, **ledger.entry()})
     total = Ledger.total(ledgers["train"])
     report: dict[str, Any] = {"train": {"pairs": written}}

@@ -29,9 +29,9 @@ class Switcher:
         if _ENGLISH_WORD.fullmatch(pair.src) is not None:
             self._dictionary.setdefault(pair.src.lower(), set()).add(pair.tgt)
 
-    def __call__(self, pair: SentencePair, key: int, weight: int = 1) -> list[Variant]:
+    def __call__(self, pair: SentencePair, key: int, weight: float = 1) -> list[Variant]:
         """The variants of a pair; where several of its words can be in Chinese, chance chooses one of them."""
-        due = list(turns(key, "switched", self._share * weight))
+        due = list(turns(key, "switched", self._share * max(1, weight)))
         places = self._places(pair) if due else []
         if not places:
             return []

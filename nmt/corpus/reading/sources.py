@@ -24,7 +24,7 @@ class Source:
     """A named corpus: groups of files, and the function that reads one group."""
 
     name: str
-    weight: int
+    weight: float
     groups: tuple[tuple[Path, ...], ...]
     read: Read
 

@@ -31,7 +31,7 @@ class CorpusFacts:
     name: str
     licence: str | None
     source: str | None
-    weight: int
+    weight: float
     read: int | None
     kept: int | None
 
@@ -71,7 +71,7 @@ def corpora_of(config: Config, prepared: Record, provenance: Provenance) -> list
                 name=str(entry.get("name")) if corpus else _of_folder(config, entry),
                 licence=corpus.licence if corpus else None,
                 source=corpus.source if corpus else None,
-                weight=numbers.get("weight", 1),
+                weight=corpus.weight if corpus else numbers.get("weight", 1),
                 read=numbers.get("read"),
                 kept=numbers.get("kept"),
             )

@@ -242,6 +242,26 @@ def test_a_weight_repeats_a_corpus_in_train(tmp_path: Path) -> None:
     assert report["train"]["pairs"] == sum(times.values())
 
 
+@pytest.mark.parametrize("weight", [0.3, 2.5])
+def test_a_weight_that_is_no_whole_number_takes_a_share_of_the_pairs(
+    tmp_path: Path, weight: float
+) -> None:
+    folder = write_corpus(tmp_path / "in", "one", sentences(1000))
+    data = {"corpora": [aligned(folder, "one", weight=weight)]}
+    sizes = {"dev_size": 0, "test_size": 0, "augment": {"masked": 0, "tagged": 0.5}}
+    report, splits = prepared(tmp_path / "run", data, **sizes)
+    (corpus,) = report["corpora"]
+    plain = [pair for pair in splits["train"] if pair in set(sentences(1000))]
+    times = Counter(plain)
+    assert set(times.values()) == ({1} if weight < 1 else {2, 3})
+    assert weight - 0.05 < len(plain) / 1000 < weight + 0.05
+    assert corpus["kept"] == len(times)
+    assert corpus["dropped"].get("below_weight", 0) == 1000 - len(times)
+    assert 0.4 < corpus["variants"]["tagged"] / (len(times) * max(1, weight)) < 0.6
+    assert report["train"]["pairs"] == len(splits["train"])
+    assert prepared(tmp_path / "again", data, **sizes)[1] == splits
+
+
 def test_a_weight_multiplies_the_shares_of_variants(tmp_path: Path) -> None:
     folder = write_corpus(tmp_path / "in", "one", sentences(200))
     write_corpus(folder, "two", sentences(200, 200))
