@@ -53,6 +53,7 @@ class CorpusConfig(Section):
     tsv: FilePath | None = None
     jsonl: FilePath | None = None
     weight: Weight = 1
+    cooldown: bool = True
     licence: OneLine | None = None
     source: OneLine | None = None
 
@@ -267,6 +268,11 @@ class TrainConfig(Section):
         """The updates at the end in which the rate of schedule wsd falls: a fifth of all unless set."""
         return self.cooldown or max(1, self.updates // 5)
 
+    @property
+    def stable_updates(self) -> int:
+        """The updates before that."""
+        return self.updates - self.cooldown_updates
+
 
 class SearchConfig(Section):
     """How a translation is looked for."""
@@ -333,6 +339,17 @@ class Config(Section):
     train: TrainConfig = TrainConfig()
     search: SearchConfig = SearchConfig()
     evaluate: EvaluateConfig = EvaluateConfig()
+
+    @model_validator(mode="after")
+    def _cooldown_has_corpora(self) -> Self:
+        cools = [corpus.cooldown for corpus in self.data.corpora]
+        if all(cools):
+            return self
+        if self.train.schedule != "wsd":
+            raise ValueError("cooldown: false in data.corpora needs train.schedule=wsd")
+        if not any(cools):
+            raise ValueError("all of data.corpora have cooldown: false; leave it out of one")
+        return self
 
     @model_validator(mode="after")
     def _sides_agree(self) -> Self:

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -86,7 +87,7 @@ class Trainer:
         """
         begun_at = self.progress.update
         with self.signals.caught():
-            for group in self.loader.groups(self.progress.position):
+            for group in self._groups():
                 if self._is_over():
                     break
                 self._update(group)
@@ -117,18 +118,27 @@ class Trainer:
             say_or_warn(text)
         if not is_new:
             self.log.say(f"resuming after update {self.progress.update:,}")
-        self._take_up_position()
+        self._warn_of_other_batches()
 
-    def _take_up_position(self) -> None:
-        """Begin where the progress says, or at the next epoch if that counts another kind of batches."""
+    def _warn_of_other_batches(self) -> None:
         before = self.progress.position
-        position = self.loader.starting_at(before)
-        if position.epoch != before.epoch:
+        position = self.loader.starting_at(before, self.progress.update + 1)
+        if before.batch and position.packed != before.packed:
             reason = "this device makes other batches than the one before"
             self.log.warn(f"{reason}; training goes on with epoch {position.epoch + 1}")
-        self.progress = replace(self.progress, position=position)
 
     # --- an update ---
+
+    def _groups(self) -> Iterator[Group]:
+        """The data of the updates that are left; a cooldown with pairs of its own begins an epoch of these."""
+        while True:
+            start = self.loader.starting_at(self.progress.position, self.progress.update + 1)
+            self.progress = replace(self.progress, position=start)
+            for group in self.loader.groups(start):
+                yield group
+                position = self.progress.position
+                if self.loader.starting_at(position, self.progress.update + 1) != position:
+                    break
 
     def _update(self, group: Group) -> None:
         """Start an update; while a GPU computes it, look at the result of the one before."""

@@ -21,7 +21,6 @@ def learning_rate(config: TrainConfig, d_model: int, update: int) -> float:
         done = (update - config.warmup) / max(1, config.updates - config.warmup)
         return config.peak_lr * (1 + math.cos(math.pi * min(1.0, done))) / 2
     if config.schedule == "wsd":
-        start = config.updates - config.cooldown_updates
-        done = min(1.0, max(0, update - start) / config.cooldown_updates)
+        done = min(1.0, max(0, update - config.stable_updates) / config.cooldown_updates)
         return config.peak_lr * min(warmed_up, 1 - math.sqrt(done))
     return config.peak_lr * warmed_up

@@ -331,8 +331,10 @@ def _report(sources: Sources, ledgers: dict[Split, Ledgers], draw: HeldOutDraw) 
     written = 0
     corpora: list[dict[str, Any]] = []
     for source, ledger in zip(sources["train"], ledgers["train"], strict=True):
-        written += ledger.outcomes[COPIES] + ledger.variants.total()
-        corpora.append({"name": source.name, "weight": source.weight, **ledger.entry()})
+        pairs = ledger.outcomes[COPIES] + ledger.variants.total()
+        written += pairs
+        told = {"name": source.name, "weight": source.weight, "pairs": pairs}
+        corpora.append({**told, **ledger.entry()})
     total = Ledger.total(ledgers["train"])
     report: dict[str, Any] = {"train": {"pairs": written}}
     for split in _HELD_OUT:

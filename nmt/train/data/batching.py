@@ -8,7 +8,7 @@ Shapes: N pairs in all.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -28,12 +28,13 @@ _ROW_STEP = 8  # the rows of larger batches are a multiple of it
 class Position:
     """How many batches have been consumed: `batch` of them in epoch `epoch`, and all of the epochs before.
 
-    `packed` says of which kind these batches are.
+    `packed` says of which kind these batches are, `cooldown` whether they are of the pairs of the cooldown alone.
     """
 
     epoch: int = 0
     batch: int = 0
     packed: bool = False
+    cooldown: bool = False
 
 
 def fitting(lengths: Int32, max_length: int) -> Indices:
@@ -118,5 +119,5 @@ def batches_from(
     for epoch in count(position.epoch):
         plan = plan_of(epoch)
         for number in range(start, len(plan)):
-            yield plan[number], Position(epoch, number + 1, position.packed)
+            yield plan[number], replace(position, epoch=epoch, batch=number + 1)
         start = 0

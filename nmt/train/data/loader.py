@@ -3,8 +3,11 @@
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from nmt.config.schema import Config
 from nmt.corpus.encoding.store import ParallelCorpus
@@ -22,6 +25,7 @@ from nmt.train.data.batching import (
     plan_epoch,
     plan_packed_epoch,
 )
+from nmt.train.data.cooldown import cooldown_pairs
 from nmt.train.distributed import World
 
 Item = TypeVar("Item")
@@ -64,12 +68,25 @@ class BatchLoader:
             message = f"no pair is shorter than model.max_length={self.widest}"
             raise DataError(f"{run.store('train')}: {message}")
         self._shape = packed_shape(self.lengths, config.train.batch_tokens) if packs else None
+        self._all = np.arange(len(self.fitting))
+        self._of_cooldown = self._all
+        has = cooldown_pairs(config, run, len(self.corpus))
+        if has is not None:
+            self._of_cooldown = np.flatnonzero(has[self.fitting])
+            if len(self._of_cooldown) == 0:
+                raise DataError(f"{run.store('train')}: no pair is left for the cooldown")
 
-    def starting_at(self, position: Position) -> Position:
-        """Where to begin: at `position`, or if that counts the other kind of batches, at the next epoch."""
-        if position.packed == self.packs:
+    def starting_at(self, position: Position, update: int) -> Position:
+        """Where update number `update` begins: at `position`, or where that counts other batches, at the next epoch."""
+        cools = self._has_cooldown and update > self.config.train.stable_updates
+        if (position.packed, position.cooldown) == (self.packs, cools):
             return position
-        return Position(position.epoch + min(position.batch, 1), 0, self.packs)
+        return Position(position.epoch + min(position.batch, 1), 0, self.packs, cools)
+
+    @property
+    def _has_cooldown(self) -> bool:
+        """Whether the cooldown has pairs of its own."""
+        return len(self._of_cooldown) < len(self._all)
 
     def groups(self, position: Position) -> Iterator[Group]:
         """The groups from `position` on, without end. On a GPU they are read ahead."""
@@ -82,7 +99,7 @@ class BatchLoader:
 
     def _read(self, position: Position) -> Iterator[Group]:
         train = self.config.train
-        stream = batches_from(self._plan, position)
+        stream = batches_from(partial(self._plan, position.cooldown), position)
         while True:
             planned = list(islice(stream, train.accumulate * self.world.size))
             tokens = 0
@@ -94,11 +111,15 @@ class BatchLoader:
             _, end = planned[-1]
             yield Group(batches, tokens, end)
 
-    def _plan(self, epoch: int) -> list[Indices]:
+    def _plan(self, cools: bool, epoch: int) -> list[Indices]:
         train = self.config.train
-        if self._shape is not None:
-            return plan_packed_epoch(self.lengths, self._shape, train.seed, epoch)
-        return plan_epoch(self.lengths, train.batch_tokens, train.seed, epoch)
+        chosen = self._of_cooldown if cools else self._all
+        lengths = self.lengths[chosen]
+        if self._shape is None:
+            plan = plan_epoch(lengths, train.batch_tokens, train.seed, epoch)
+        else:
+            plan = plan_packed_epoch(lengths, self._shape, train.seed, epoch)
+        return [chosen[batch] for batch in plan]
 
     def _load(self, indices: Indices) -> Batch | PackedBatch:
         if self._shape is not None:

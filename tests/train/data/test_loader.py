@@ -43,7 +43,7 @@ def test_packed_batches_hold_every_pair_of_an_epoch_once_and_go_on_where_they_st
     config = tiny_config(corpus, tmp_path / "run", "train.batch_tokens=300", "train.accumulate=2")
     trainer = Trainer(config, ready(config), CPU)
     loader = packed_loader(config, trainer)
-    start = loader.starting_at(Position())
+    start = loader.starting_at(Position(), 1)
     assert start == Position(packed=True)
     straight = take(loader, start, 60)
     assert packed_sources(take(loader, straight[8].end, 20)) == packed_sources(straight)[9:29]
@@ -79,10 +79,10 @@ def test_where_batches_are_of_another_kind_the_next_epoch_begins(
     config = tiny_config(corpus, tmp_path / "run")
     trainer = Trainer(config, ready(config), CPU)
     packs = packed_loader(config, trainer)
-    assert packs.starting_at(Position(3, 5)) == Position(4, 0, packed=True)
-    assert packs.starting_at(Position(3, 5, packed=True)) == Position(3, 5, packed=True)
-    assert trainer.loader.starting_at(Position(3, 5, packed=True)) == Position(4, 0)
-    assert trainer.loader.starting_at(Position(3, 0, packed=True)) == Position(3, 0)
+    assert packs.starting_at(Position(3, 5), 9) == Position(4, 0, packed=True)
+    assert packs.starting_at(Position(3, 5, packed=True), 9) == Position(3, 5, packed=True)
+    assert trainer.loader.starting_at(Position(3, 5, packed=True), 9) == Position(4, 0)
+    assert trainer.loader.starting_at(Position(3, 0, packed=True), 9) == Position(3, 0)
 
 
 def test_pairs_longer_than_the_model_are_left_out_and_counted(
