@@ -9,6 +9,8 @@ import pytest
 
 from nmt.config.schema import Config
 from nmt.corpus.cleaning.prepare import prepare
+from nmt.corpus.identity.contamination import load_keys, public_tests
+from nmt.corpus.identity.dedupe import side_key
 from nmt.corpus.reading.lines import read_lines
 from nmt.run.folder import RunDir
 
@@ -70,3 +72,17 @@ def test_no_phrase_is_a_sentence_that_is_read_to_judge_a_model() -> None:
     phrases = {letters(line.split("\t")[0]) for path in PHRASES for line in read_lines(path)}
     assert len(judged) == 200
     assert not judged & phrases
+
+
+def test_the_translated_sentences_are_aligned_and_none_is_in_a_public_test_set() -> None:
+    folder = DATA / "translated"
+    sides = [list(read_lines(folder / f"wikipedia_web.{language}.gz")) for language in ("en", "zh")]
+    _, _, section = README.partition("## translated/")
+    stated = re.search(r"([\d,]+) sentences of open text", section)
+    assert stated
+    assert [len(side) for side in sides] == 2 * [int(stated[1].replace(",", ""))]
+    known = {int(key) for name in public_tests() for key in load_keys(name)}
+    english, chinese = sides
+    long = [line for line in english if len(line.split()) > 4]  # shorter ones anybody may say
+    long += [line for line in chinese if len(letters(line)) > 7]
+    assert [line for line in long if side_key(line) in known] == []
