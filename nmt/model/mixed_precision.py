@@ -67,6 +67,11 @@ class LowPrecisionCopy:
             ]
             torch._foreach_copy_(in_use, self._masters)
 
+    def forget_gradients(self) -> None:
+        """Drop the gradients that were not handed over."""
+        for copy in self._copies:
+            copy.grad = None
+
     @torch.no_grad()
     def hand_over_gradients(self, replacing: bool = False) -> None:
         """Add the gradients to the master's, in its dtype, and forget them here.

@@ -21,6 +21,7 @@ from nmt.model.kernels.packed_attention import Sequences
 from nmt.text.vocab import BOS, EOS, PAD
 
 _ROW_STEP = 128  # rows come in multiples of it, as matrix units want them
+_START_STEP = 4  # so that each part of `PackedBatch.values` begins at a multiple of 16 bytes
 _SLACK = 1.02  # batches of random pairs differ by so much in what the totals do not decide
 
 
@@ -70,7 +71,8 @@ def packed_shape(lengths: Int32, batch_tokens: int) -> PackedShape:
 
 def _with_places(src_rows: int, tgt_rows: int, pairs: int, longest: int) -> PackedShape:
     spare = ceil(max(src_rows, tgt_rows) / longest)
-    return PackedShape(src_rows, tgt_rows, pairs + spare, longest)
+    starts = ceil((pairs + spare + 1) / _START_STEP) * _START_STEP
+    return PackedShape(src_rows, tgt_rows, starts - 1, longest)
 
 
 def _rounded_up(count: float, at_least: int = 1) -> int:

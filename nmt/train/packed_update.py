@@ -56,7 +56,7 @@ class PackedUpdater(Updater[PackedBatch]):
             parameter.grad = gradient
         self._cross_entropy = packed_cross_entropy
         self._compile()
-        self._begun = time.monotonic()
+        self._begun: float | None = None
         self._is_ready = False
         self.fallbacks = Fallbacks(self.splitter, self._drop_gradients, self.stop_compiling)
 
@@ -73,6 +73,8 @@ class PackedUpdater(Updater[PackedBatch]):
     def _forward_backward(
         self, update: int, batches: Sequence[PackedBatch], total_tokens: int
     ) -> Tensor:
+        if self._begun is None:
+            self._begun = time.monotonic()
         world = self.world
         self._loss.zero_()
         self._scale.fill_(1 / total_tokens)
@@ -102,6 +104,7 @@ class PackedUpdater(Updater[PackedBatch]):
     def _part_forward_backward(self, shape: PackedShape, is_first: bool) -> None:
         """Add the loss of the batch that lies in the input, and its gradient."""
         self.low_precision.refresh()
+        self.low_precision.forget_gradients()  # of an attempt that failed
         pairs = drop_packed_words(pairs_in(self._input(shape), shape), self.config.word_dropout)
         logits = self.low_precision.model.packed(pairs)  # [R_t,R]
         loss, gradient = self._cross_entropy(
@@ -129,18 +132,22 @@ class PackedUpdater(Updater[PackedBatch]):
         torch._foreach_zero_(self._gradients)
 
     def _notes(self) -> Sequence[str]:
-        if self._is_ready or not self._step.is_replayed:
+        """How long it took to get ready, once that is so; and what could not be recorded."""
+        if self._is_ready or self._begun is None:
+            return ()
+        recordings = [self._step, *self._recordings.values()]
+        failures = {each.failure for each in recordings if each.failure}
+        if not failures and not self._step.is_replayed:
             return ()
         self._is_ready = True
+        if failures:
+            return [f"not recorded ({', '.join(failures)}); the GPU waits for the CPU"]
         return [f"compiled and recorded in {time.monotonic() - self._begun:.0f} s"]
 
     def _drop_gradients(self) -> None:
         """Begin an update anew; what was recorded for other shapes is not needed any more."""
         self._recordings.clear()
         torch._foreach_zero_(self._gradients)
-        for parameter in self.low_precision.model.parameters():
-            if parameter.dtype != self.model.dtype:
-                parameter.grad = None
 
     def stop_compiling(self) -> None:
         """From now on compute without torch.compile, and record nothing."""
