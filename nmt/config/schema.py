@@ -131,6 +131,7 @@ class AugmentConfig(Section):
     casual: Share = 0.0
     shorthand: Share = 0.0
     switched: Times = 0.0
+    enclosed: Times = 0.0
     quoted: Share = 0.0
     joined: Share = 0.0
 
@@ -141,7 +142,7 @@ class AugmentConfig(Section):
     @property
     def protects(self) -> bool:
         """Whether train has placeholders, so that spans can travel as such."""
-        return any((self.masked, self.masked_numbers, self.tagged, self.switched))
+        return any((self.masked, self.masked_numbers, self.tagged, self.switched, self.enclosed))
 
 
 class PrepareConfig(Section):

@@ -1,7 +1,7 @@
 """The prepare stage: read, normalise, filter, deduplicate, split, report.
 
 Two passes, both streaming: the first cleans every pair and stages it in a temporary file, the second deals the
-staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk; with `augment.switched`
+staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk; with `augment.switched` or `enclosed`
 the pairs of one word each too.
 """
 
@@ -30,7 +30,7 @@ from nmt.corpus.cleaning.ledger import (
     Ledger,
     ledger_line,
 )
-from nmt.corpus.cleaning.switched import Switcher
+from nmt.corpus.cleaning.word_variants import WordVariants
 from nmt.corpus.identity.contamination import Contamination
 from nmt.corpus.identity.dedupe import side_key
 from nmt.corpus.identity.repeats import Repeats
@@ -81,9 +81,9 @@ def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> d
             lines = _clean(sources[split], cleaner.for_held_out(), clean, ledgers[split])
             held_out |= _copy(lines, write[split])
         tests = _Tests(held_out, Contamination(settings.allowed_tests), settings, sources["train"])
-        switch = Switcher(settings.augment.switched)
+        of_words = WordVariants(settings.augment)
         lines = _clean(sources["train"], cleaner, clean, ledgers["train"])
-        _stage(lines, staged, tests, draw, repeats, switch, ledgers["train"])
+        _stage(lines, staged, tests, draw, repeats, of_words, ledgers["train"])
         drawn = draw.drawn(repeats.decide())
         lines = own_lines(staged)
         if settings.deduplicate:
@@ -91,7 +91,7 @@ def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> d
         for held in drawn.values():
             held_out.update((held.src_key, held.tgt_key))
         dealt = _deal(lines, drawn, tests, ledgers["train"])
-        vary = partial(_variants, Joiner(settings.augment.joined), switch)
+        vary = partial(_variants, Joiner(settings.augment.joined), of_words)
         _write_splits(dealt, tests, vary, write, write_keys, ledgers["train"])
         _refuse_empty(sources, ledgers)
         run.prepare_report.unlink(missing_ok=True)  # it speaks of the files that are now replaced
@@ -215,7 +215,7 @@ def _stage(
     tests: _Tests,
     draw: HeldOutDraw,
     repeats: Repeats,
-    switch: Switcher,
+    of_words: WordVariants,
     ledgers: Ledgers,
 ) -> None:
     """Write the pairs without a sentence of a test set to `staged`, and enter them in the draw; keys in `repeats`."""
@@ -228,7 +228,7 @@ def _stage(
                 continue
             repeats.add(pair.key)
             draw.enter(pair.key, pair.src_key, pair.tgt_key)
-            switch.learn(sides_of(line))
+            of_words.learn(sides_of(line))
             file.write(line + "\n")
 
 
@@ -292,10 +292,12 @@ def _write_splits(
             write["train"](variant.src, variant.tgt)
 
 
-def _variants(join: Joiner, switch: Switcher, pair: CleanPair, weight: float) -> list[Variant]:
+def _variants(
+    join: Joiner, of_words: WordVariants, pair: CleanPair, weight: float
+) -> list[Variant]:
     """All variants of a pair: those that were made with it, and those that need other pairs."""
     sides = SentencePair(pair.src, pair.tgt)
-    variants = [*pair.variants, *switch(sides, pair.key, weight)]
+    variants = [*pair.variants, *of_words(sides, pair.key, weight)]
     joined = join(sides, pair.key, weight)
     return variants if joined is None else [*variants, joined]
 
