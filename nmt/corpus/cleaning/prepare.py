@@ -1,8 +1,8 @@
 """The prepare stage: read, normalise, filter, deduplicate, split, report.
 
 Two passes, both streaming: the first cleans every pair and stages it in a temporary file, the second deals the
-staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk; with `augment.switched` or `enclosed`
-the pairs of one word each too.
+staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk; with `augment.switched` or
+`augment.enclosed` the pairs of one word each too.
 """
 
 from collections.abc import Callable, Iterable, Iterator
