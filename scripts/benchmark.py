@@ -28,6 +28,7 @@ from bench.results import Figure, Settings, table
 
 from nmt.errors import UserError
 from nmt.machine.cpu import has_amx
+from nmt.machine.device import open_device
 
 PARTS: dict[str, Callable[[Settings, Path], list[Figure]]] = {
     "train": training.measure,
@@ -60,8 +61,8 @@ def main(
     """Measure, and print one table."""
     if part not in (*PARTS, "all"):
         sys.exit(f"benchmark: no part {part!r}; choose from {', '.join(PARTS)}, all")
-    settings = Settings(torch.device(device), data, model, rounds, tiny, pairs or [])
     try:
+        settings = Settings(open_device(device), data, model, rounds, tiny, pairs or [])
         figures = measure(list(PARTS) if part == "all" else [part], settings)
     except UserError as error:
         sys.exit(f"benchmark: {error}")

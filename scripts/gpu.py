@@ -24,6 +24,9 @@ import torch
 import typer
 from benchmark import describe
 
+from nmt.errors import UserError
+from nmt.machine.device import open_device
+
 Part = Callable[[torch.device, bool], dict[str, Any]]
 _LAST = 2000  # characters of what a part that failed said
 
@@ -82,11 +85,15 @@ def main(
     unknown = set(chosen) - set(PARTS)
     if unknown:
         sys.exit(f"gpu: no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
+    try:
+        chosen_device = open_device(device)
+    except UserError as error:
+        sys.exit(f"gpu: {error}")
     if alone:
-        figures = PARTS[chosen[0]](torch.device(device), tiny)
+        figures = PARTS[chosen[0]](chosen_device, tiny)
         print(json.dumps(figures, ensure_ascii=False))
         return
-    record: dict[str, Any] = {"machine": describe(torch.device(device))}
+    record: dict[str, Any] = {"machine": describe(chosen_device)}
     for name in chosen:
         record[name] = _in_own_process(name, device, tiny)
         text = json.dumps(record, ensure_ascii=False, indent=1)

@@ -38,7 +38,7 @@ Baseline = Annotated[
 Significance = Annotated[
     Literal["bootstrap", "randomisation"] | None,
     options.option(
-        "[bootstrap|randomisation]", "How differences are tested; default: paired bootstrap."
+        "[bootstrap|randomisation]", "How differences are tested; default: randomisation."
     ),
 ]
 By = Annotated[

@@ -13,6 +13,7 @@ from nmt.evaluation.fault_rates import fault_rates
 from nmt.evaluation.measurement import Measurement, measure, measure_segments, worst_lines
 from nmt.evaluation.metrics import Lines
 from nmt.evaluation.results import (
+    USUAL_TEST,
     About,
     Comparison,
     Evaluation,
@@ -31,7 +32,7 @@ from nmt.evaluation.test_set import TestSet, named, refuse_too_many
 class EvaluationOptions:
     """What is asked beside the scores of the whole test set."""
 
-    test: PairedTest = "bootstrap"
+    test: PairedTest = USUAL_TEST
     baseline: Lines | None = None  # what one system is compared with
     labels: Sequence[LabelledLines] = ()
     segment_scores: Sequence[SegmentScores] = ()

@@ -39,7 +39,7 @@ from nmt.evaluation.resampling import (
     kept_sums,
     seed,
 )
-from nmt.evaluation.results import BadLine, PairedTest, Score
+from nmt.evaluation.results import USUAL_TEST, BadLine, PairedTest, Score
 
 _WORST = 5  # lines that reports name
 _PLACES = 7  # of sums that are not whole; what summing in another order changes lies far below
@@ -106,7 +106,7 @@ class Measurement:
             [[self.functions.sentence(row) for row in lines.tolist()] for lines in self.statistics]
         )
 
-    def p_values(self, test: PairedTest = "bootstrap") -> Statistics:
+    def p_values(self, test: PairedTest = USUAL_TEST) -> Statistics:
         """How often chance alone would make a difference larger than that of two systems: [S, S], 1 if equal."""
         return _TESTS[test](self)
 

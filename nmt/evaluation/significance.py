@@ -6,7 +6,7 @@ from itertools import combinations
 from nmt.errors import DataError
 from nmt.evaluation.measurement import Measurement, measure
 from nmt.evaluation.metrics import Lines, References, check_counts, count_of_lines
-from nmt.evaluation.results import Comparison, PairedTest, SystemPair
+from nmt.evaluation.results import USUAL_TEST, Comparison, PairedTest, SystemPair
 
 
 def compare(
@@ -14,7 +14,7 @@ def compare(
     baseline: Lines,
     references: References,
     metrics: Iterable[str],
-    test: PairedTest = "bootstrap",
+    test: PairedTest = USUAL_TEST,
 ) -> list[Comparison]:
     """Paired test of a system against a baseline, with the same seed as `score`.
 
@@ -48,7 +48,7 @@ def comparison(measured: Measurement, test: PairedTest) -> Comparison:
     )
 
 
-def pairs(measured: Measurement, test: PairedTest = "bootstrap") -> list[SystemPair]:
+def pairs(measured: Measurement, test: PairedTest = USUAL_TEST) -> list[SystemPair]:
     """Each pair of systems once, in the order in which they were measured."""
     values = measured.values
     p_values = measured.p_values(test)

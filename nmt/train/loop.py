@@ -33,7 +33,7 @@ from nmt.train.reporting import Reporter, doubts, introduction, summary
 from nmt.train.resuming import resume
 from nmt.train.start.initialise import initialise
 from nmt.train.start.lexical import put_word_pairs
-from nmt.train.start.vectors import put_vectors
+from nmt.train.start.vectors import freeze_vectors, put_vectors
 from nmt.train.start.warm_start import WarmStart, freeze, load_warm_start
 from nmt.train.start.word_pairs import word_pairs
 from nmt.train.update import PendingUpdate, Updater
@@ -266,10 +266,13 @@ def new_model(
     torch.manual_seed(config.train.seed)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     initialise(model)
-    if config.model.init == "lexical" and start.folder is None and not run.steps():
+    is_new = not run.steps()  # else a checkpoint brings all weights
+    if config.model.init == "lexical" and start.folder is None and is_new:
         corpus = ParallelCorpus(run.store("train"), (src.fingerprint(), tgt.fingerprint()))
         put_word_pairs(model, word_pairs(corpus), config.train.seed)
-    put_vectors(model, config.model, src.vocab, tgt.vocab)
+    if is_new:
+        put_vectors(model, config.model, src.vocab, tgt.vocab)
+    freeze_vectors(model, config.model)
     if start.folder is not None:
         checkpoint.put_weights(model, start.weights, start.folder)
     freeze(model, config.train.freeze)

@@ -162,7 +162,7 @@ def test_two_systems_are_compared_by_name(here: Path) -> None:
     assert record["systems"]["bad"]["groups"]["law"]["lines"] == 20
     [pair] = record["significance"]["metrics"]["chrf"]["pairs"]
     assert (pair["first"], pair["second"]) == ("good", "bad")
-    assert pair["p_value"] == pytest.approx(1 / 1001)
+    assert pair["p_value"] == pytest.approx(1 / 10_001)
     rows = Path("s.tsv").read_text().splitlines()
     assert rows[0].split("\t") == ["line", "system", "label", "bleu", "bleu_width", "chrf", "comet"]
     assert len(rows) == 61

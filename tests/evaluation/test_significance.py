@@ -1,12 +1,16 @@
+from collections.abc import Iterable
 from itertools import pairwise
 
+import numpy as np
 import pytest
-from made_systems import BAD, EQUAL, GOOD, REFERENCES, spoilt
+from made_systems import BAD, EQUAL, GOOD, REFERENCES, sentences, spoilt
 from sentences import OUR_METRICS
 
 from nmt.errors import DataError
-from nmt.evaluation.measurement import score
+from nmt.evaluation.annotations import SegmentScores
+from nmt.evaluation.measurement import Measurement, measure, measure_segments, score
 from nmt.evaluation.metrics import fold_width
+from nmt.evaluation.results import SIGNIFICANT, USUAL_TEST, PairedTest
 from nmt.evaluation.significance import compare
 
 
@@ -80,3 +84,35 @@ def test_nothing_is_printed_by_a_comparison(
 def test_a_baseline_of_another_length_is_an_error_that_names_both_counts() -> None:
     with pytest.raises(DataError, match="59 lines of baseline but 60 of reference"):
         compare(BAD, GOOD[1:], [REFERENCES], ["bleu"])
+
+
+def marked(measured: Iterable[Measurement], test: PairedTest = USUAL_TEST) -> float:
+    """The share of measurements of two systems whose difference is called significant."""
+    return float(np.mean([each.p_values(test)[0, 1] < SIGNIFICANT for each in measured]))
+
+
+def segments_that_differ_by_chance(seed: int) -> Measurement:
+    chance = np.random.default_rng(seed)
+    lines = chance.normal(0.8, 0.1, 100)
+    columns = {name: list(lines + chance.normal(0, 0.05, 100)) for name in ("ours", "theirs")}
+    return measure_segments(SegmentScores("comet", columns))
+
+
+def test_of_pairs_that_do_not_differ_one_in_twenty_is_marked() -> None:
+    measured = [segments_that_differ_by_chance(seed) for seed in range(400)]
+    assert 0.03 <= marked(measured) <= 0.07
+    assert marked(measured, "bootstrap") > 0.08  # as the guide says
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["bleu", "bleu_width", "chrf", "ter"])
+def test_so_it_is_by_every_metric(metric: str) -> None:
+    references = sentences(100, seed=5)
+    pairs = [
+        {
+            name: spoilt(references, 0.2, 1000 + 2 * number + number_of)
+            for number_of, name in enumerate("ab")
+        }
+        for number in range(400)
+    ]
+    assert 0.03 <= marked(measure(metric, pair, [references]) for pair in pairs) <= 0.07

@@ -119,6 +119,14 @@ def test_f1_without_a_model_counts_in_the_references() -> None:
     assert dict(zip(found.labels, found.values[0], strict=True))["2"] == pytest.approx(100.0)
 
 
+def test_words_that_no_reference_has_count_in_a_bucket_of_their_own() -> None:
+    invented = " ".join(f"x{number}" for number in range(8))
+    found = by_frequency(words_of(("a b", f"a b {invented}")), None)
+    row = dict(zip(found.labels, found.values[0], strict=True))
+    assert row["1"] == pytest.approx(100.0)
+    assert row["in none"] is None
+
+
 def test_ratios_of_lengths() -> None:
     references = ["一二三四五六七八九十"] * 2
     test_set = TestSet({"ours": ["一" * 10, "一" * 20]}, [references], None, ENGLISH_TO_CHINESE)

@@ -87,12 +87,13 @@ class EvaluationFiles:
     ) -> "EvaluationOptions":
         """Read the labels and scores. Raises DataError naming the file and line if they do not fit the text."""
         from nmt.evaluation.evaluate import EvaluationOptions
+        from nmt.evaluation.results import USUAL_TEST
 
         labels = self._labels(lines)
         segment_scores = [
             self._segment_scores(name, systems, lines) for name in self.segment_scores
         ]
-        return EvaluationOptions(self.test or "bootstrap", baseline, labels, segment_scores)
+        return EvaluationOptions(self.test or USUAL_TEST, baseline, labels, segment_scores)
 
     def _labels(self, lines: int) -> "list[LabelledLines]":
         from nmt.evaluation.annotations import lines_by_label

@@ -143,7 +143,7 @@ def leaders(part: MetricPart) -> list[int]:
         better = [
             other
             for other, theirs in enumerate(values)
-            if theirs > value and part.bootstrap[one][other] < SIGNIFICANT
+            if theirs > value and part.randomisation[one][other] < SIGNIFICANT
         ]
         if not better:
             found.append(one)

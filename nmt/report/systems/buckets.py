@@ -21,8 +21,8 @@ _LENGTHS = (
     61,
 )  # words of the source, or characters of the reference, from which on
 _CHARACTERS = (1, 16, 31, 46, 61, 91)
-_IN_TRAIN = (0, 1, 10, 100, 1_000, 10_000)
-_IN_REFERENCES = (1, 2, 3, 6, 11, 51)
+_IN_TRAIN: Sequence[int] = (0, 1, 10, 100, 1_000, 10_000)
+_IN_REFERENCES: Sequence[int] = (0, 1, 2, 3, 6, 11, 51)
 _RATIOS = (0.0, 0.5, 0.7, 0.9, 1.1, 1.3, 1.5)
 
 
@@ -82,8 +82,7 @@ def by_frequency(words: WordCounts, train_counts: dict[str, int] | None) -> Buck
         of_system = {word: sums[system] for word, sums in right_words.items()}
         right.append(_sums(of_system, counts, edges))
     labels = _labels(edges)
-    if train_counts is not None:
-        labels[0] = "not listed"
+    labels[0] = "in none" if train_counts is None else "not listed"
     return Bucketed(title, "words of the reference", "F1", labels, wanted, _f1(right, said, wanted))
 
 

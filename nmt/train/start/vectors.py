@@ -23,14 +23,19 @@ class _Row(NamedTuple):
 
 
 def put_vectors(model: Transformer, config: ModelConfig, src: Vocab, tgt: Vocab) -> None:
-    """Start the embeddings from `src_vectors` and `tgt_vectors`; freeze them if asked."""
-    trained = not config.freeze_vectors
+    """Start the embeddings from `src_vectors` and `tgt_vectors`."""
     if config.src_vectors is not None:
         read_vectors(Path(config.src_vectors), src, model.src_embedding.tokens)
-        model.src_embedding.tokens.weight.requires_grad_(trained)
     if config.tgt_vectors is not None:
         read_vectors(Path(config.tgt_vectors), tgt, model.tgt_embedding.tokens)
-        model.tgt_embedding.tokens.weight.requires_grad_(trained)
+
+
+def freeze_vectors(model: Transformer, config: ModelConfig) -> None:
+    """Let the embeddings that start from vectors stay as they are, if asked."""
+    if config.freeze_vectors and config.src_vectors is not None:
+        model.src_embedding.tokens.weight.requires_grad_(False)
+    if config.freeze_vectors and config.tgt_vectors is not None:
+        model.tgt_embedding.tokens.weight.requires_grad_(False)
 
 
 @torch.no_grad()

@@ -3,14 +3,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from conftest import counting_pairs, ready, tiny_config, train
 from torch import nn
 from torch_twin import tiny
 
 from nmt.errors import DataError
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import Vocab
+from nmt.train.distributed import World
+from nmt.train.loop import Trainer
 from nmt.train.start.initialise import initialise
-from nmt.train.start.vectors import put_vectors, read_vectors
+from nmt.train.start.vectors import freeze_vectors, put_vectors, read_vectors
 
 VOCAB = Vocab(["tea", "a b", "茶", "cat", "<B>x"], [5, 4, 3, 2, 1])  # ids from 4 on
 Write = Callable[[str | bytes], Path]
@@ -115,6 +118,7 @@ def test_only_the_side_that_has_vectors_is_changed_and_frozen(
     model = Transformer(config, len(VOCAB), len(VOCAB))
     initialise(model)
     put_vectors(model, config, VOCAB, VOCAB)
+    freeze_vectors(model, config)
     for name, embedding in (("src", model.src_embedding), ("tgt", model.tgt_embedding)):
         assert (embedding.tokens.weight[6].tolist() == list(range(16))) == (name == side)
         assert embedding.tokens.weight.requires_grad == (name != side or not freeze)
@@ -125,6 +129,22 @@ def test_without_vectors_nothing_happens() -> None:
     initialise(model)
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     put_vectors(model, tiny(), VOCAB, VOCAB)
+    freeze_vectors(model, tiny())
     assert all(
         torch.equal(p, before[name]) and p.requires_grad for name, p in model.named_parameters()
     )
+
+
+@pytest.mark.parametrize("freeze", [True, False])
+def test_a_training_is_resumed_without_the_file(
+    freeze: bool, corpus: Path, tmp_path: Path, write: Write
+) -> None:
+    word = counting_pairs(1, seed=1)[0][0].split()[0]
+    path = write(f"{word} " + " ".join(map(str, range(64))) + "\n")
+    settings = [f"model.src_vectors={path}", f"model.freeze_vectors={freeze}".lower()]
+    train(tiny_config(corpus, tmp_path / "run", *settings, "train.updates=3"))
+    path.unlink()
+    config = tiny_config(corpus, tmp_path / "run", *settings, "train.updates=6")
+    trainer = Trainer(config, ready(config), World(0, 1, torch.device("cpu")))
+    assert trainer.model.src_embedding.tokens.weight.requires_grad != freeze
+    assert trainer.train().update == 6
