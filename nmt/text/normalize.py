@@ -14,11 +14,15 @@ _INVISIBLE = re.compile(
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # control characters that are not white space
     "\u00ad"  # soft hyphen
     "\u200b"  # zero-width space
-    "\u200e\u200f\u202a-\u202e\u2066-\u206f"  # bidirectional marks, deprecated format characters
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # bidirectional marks, deprecated format characters
+    "\u180e"  # Mongolian vowel separator
     "\u2060-\u2064"  # word joiner, invisible operators
-    "\ufeff"  # byte-order mark
+    "\ufeff\ufff9-\ufffb"  # byte-order mark, interlinear annotation
     "]"
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"  # tags, but for those of a flag
 )
+# Letters to Unicode, but nothing is seen of them: fillers of Hangul.
+_FILLERS = re.compile("[\u115f\u1160\u3164\uffa0]")
 # In a row; no language needs more (UAX #15, Stream-Safe Text Format).
 _MOST_MARKS = 30
 _SHORT = 1000  # characters: this many marks are sorted at once
@@ -41,6 +45,7 @@ def normalize(text: str, language: str) -> str:
     if not text.isprintable():  # no invisible character is printable
         text = _INVISIBLE.sub("", text)
     if not text.isascii():
+        text = _FILLERS.sub("", text)
         # NFC comes second: what was on both sides of an invisible character may now combine.
         text = unicodedata.normalize("NFC", _without_heaps(text))
         text = text.replace(_RESERVED, "_")

@@ -32,7 +32,13 @@ def test_the_result_is_one_line_in_nfc_with_single_spaces(text: str, language: s
     assert "▁" not in clean
 
 
-@given(st.text(st.characters(categories=["L", "M", "N", "P", "S"], exclude_characters="▁")))
+@given(
+    st.text(
+        st.characters(
+            categories=["L", "M", "N", "P", "S"], exclude_characters="▁\u115f\u1160\u3164\uffa0"
+        )
+    )
+)
 def test_letters_marks_numbers_punctuation_and_symbols_are_kept_in_chinese(text: str) -> None:
     assert normalize(text, "zh") == unicodedata.normalize("NFC", text)
 
@@ -89,3 +95,17 @@ def test_white_space_invisible_characters_and_forms_are_cleaned(text: str, clean
 @given(st.text(st.characters(max_codepoint=127)))
 def test_the_short_way_for_ascii_gives_what_the_long_way_gives(text: str) -> None:
     assert normalize(text + "茶", "en").removesuffix("茶").rstrip() == normalize(text, "en")
+
+
+@pytest.mark.parametrize(
+    "invisible",
+    [*"\u061c\u180e\ufff9\ufffa\ufffb\u115f\u1160\u3164\uffa0\U000e0001", "\U000e0041\U000e0042"],
+)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_nobody_sees_is_removed(invisible: str, language: str) -> None:
+    assert normalize(f"a{invisible}b", language) == "ab"
+
+
+def test_the_flag_of_england_keeps_its_tags() -> None:
+    england = "🏴" + "".join(chr(0xE0000 + ord(letter)) for letter in "gbeng") + "\U000e007f"
+    assert normalize(f"Go {england}!", "en") == f"Go {england}!"

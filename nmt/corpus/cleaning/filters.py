@@ -5,6 +5,7 @@ stay: all rules together drop one in four thousand of them, nearly all rightly.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -36,6 +37,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _HAN_LENGTH = 3  # a Han character counts as this many letters
+_ABBREVIATION = 4  # letters at most
 _FREE_LENGTH = 12  # added to each side, since short translations differ a lot in length
 
 _CONTROL = re.compile(
@@ -61,12 +63,13 @@ _MOJIBAKE = re.compile(
     | 锟斤拷                                        # of \ufffd
     # neither
     | \ufffd                                       # what could not be decoded
-    | 烫烫烫 | 屯屯屯                                # uninitialised memory
+    | 烫{4} | 屯{4}                                  # uninitialised memory; 烫烫烫！ is hot, hot, hot
     """,
     re.VERBOSE,
 )
 # The first characters of the above: searching for one set is several times faster than for alternatives.
 _MOJIBAKE_START = re.compile("[ÂÃâãïä-é\ufffd锟烫屯鈥銆锛]")
+_ALONE = frozenset({"br", "hr", "img", "input", "link", "meta"})  # tags that need not be closed
 _TAG = """
     html | head | body | title | meta | link | style | script     # a page
     | p | br | hr | h[1-6] | div | center | blockquote | pre      # its blocks
@@ -79,10 +82,12 @@ _TAG = """
 """
 _MARKUP = re.compile(
     rf"""
-    < (?:{_TAG}) (?: \s [^<>]* )? /? >                            # <b>, <br/>, <a href="x">
-    | </ \s? (?:{_TAG}) \s? >                                     # </b>
-    | <!--                                                        # a comment
-    | & (?: \#\d+ | \#x[\da-f]+ | amp | lt | gt | quot | apos | nbsp ) ;   # &#39; &#x27; &amp;
+    < (?P<opened> {_TAG} )
+      (?: \s [^<>]* = [^<>]*? | \s [a-z]+ )? \s? (?P<empty> /? ) > # <b>, <br/>, <a href="x">; not <b and b>
+    | </ \s? (?P<closed> {_TAG} ) \s? >                            # </b>
+    | (?P<other> <!--                                             # a comment
+      | & (?: \#\d+ | \#x[\da-f]+ | amp | lt | gt | quot | apos | nbsp ) ;   # &#39; &#x27; &amp;
+      )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -127,7 +132,13 @@ def identical(pair: SentencePair, limits: Limits) -> bool:
 
 
 def wrong_script(pair: SentencePair, limits: Limits) -> bool:
-    """Whether Chinese has no Han characters, or more kana or hangul; or most of English is not Latin."""
+    """Whether Chinese has no Han characters, or more kana or hangul; or most of English is not Latin.
+
+    An abbreviation may stay: OK. is OK。 in Chinese.
+    """
+    letters = ["".join(filter(str.isalnum, text)) for text in pair]
+    if letters[0] == letters[1] and len(letters[0]) <= _ABBREVIATION:
+        return False
     for text, language in zip(pair, limits.languages, strict=True):
         has_wrong_script = _WRONG_SCRIPT.get(language)
         if has_wrong_script is not None and has_wrong_script(text):
@@ -189,17 +200,45 @@ def _is_mojibake(text: str) -> bool:
 
 
 def markup(pair: SentencePair, limits: Limits) -> bool:
-    """Whether HTML tags or entities are left."""
-    return any(map(_has_markup, pair))
+    """Whether HTML tags or entities are left that the other side has not, or tags that nothing closes."""
+    src, tgt = map(_markup_in, pair)
+    return src != tgt or not _is_closed(src)
 
 
-def _has_markup(text: str) -> bool:
-    return ("<" in text or "&" in text) and _MARKUP.search(text) is not None
+def _markup_in(text: str) -> Counter[str]:
+    """Tags by name, with / before those that close, and all else that is markup as it is written."""
+    found: Counter[str] = Counter()
+    if "<" not in text and "&" not in text:
+        return found
+    for match in _MARKUP.finditer(text):
+        if match["opened"]:
+            is_alone = match["empty"] or match["opened"].lower() in _ALONE
+            found[match["opened"].lower() + ("/" if is_alone else "")] += 1
+        elif match["closed"]:
+            found["/" + match["closed"].lower()] += 1
+        else:
+            found[match["other"]] += 1
+    return found
+
+
+def _is_closed(found: Counter[str]) -> bool:
+    """Whether as many tags of each name close as open."""
+    names = {name.removeprefix("/") for name in found if name[0] not in "<&" and name[-1] != "/"}
+    return all(found[name] == found[f"/{name}"] for name in names)
 
 
 def stage_note(pair: SentencePair, limits: Limits) -> bool:
-    """Whether a subtitle describes sounds: (掌声), [Laughter], （笑声）."""
-    return any(map(_STAGE_NOTE.search, pair))
+    """Whether a subtitle describes sounds: (掌声), [Laughter], （笑声）; but not both sides within a sentence."""
+    notes = [_STAGE_NOTE.search(text) for text in pair]
+    if not any(notes):
+        return False
+    return not all(note is not None and _is_within(note) for note in notes)
+
+
+def _is_within(note: re.Match[str]) -> bool:
+    """Whether there are words on both sides of a note."""
+    before, behind = note.string[: note.start()], note.string[note.end() :]
+    return any(map(str.isalnum, before)) and any(map(str.isalnum, behind))
 
 
 def traditional(pair: SentencePair, limits: Limits) -> bool:
