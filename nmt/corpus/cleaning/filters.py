@@ -83,7 +83,7 @@ _TAG = """
 _MARKUP = re.compile(
     rf"""
     < (?P<opened> {_TAG} )
-      (?: \s [^<>]* = [^<>]*? | \s [a-z]+ )? \s? (?P<empty> /? ) > # <b>, <br/>, <a href="x">; not <b and b>
+      (?: \s [^<>=]* = [^<>]* | \s [a-z]+ )? \s? /? >             # <b>, <br/>, <a href="x">; not <b and b>
     | </ \s? (?P<closed> {_TAG} ) \s? >                            # </b>
     | (?P<other> <!--                                             # a comment
       | & (?: \#\d+ | \#x[\da-f]+ | amp | lt | gt | quot | apos | nbsp ) ;   # &#39; &#x27; &amp;
@@ -212,7 +212,7 @@ def _markup_in(text: str) -> Counter[str]:
         return found
     for match in _MARKUP.finditer(text):
         if match["opened"]:
-            is_alone = match["empty"] or match["opened"].lower() in _ALONE
+            is_alone = match[0].endswith("/>") or match["opened"].lower() in _ALONE
             found[match["opened"].lower() + ("/" if is_alone else "")] += 1
         elif match["closed"]:
             found["/" + match["closed"].lower()] += 1
