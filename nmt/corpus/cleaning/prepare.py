@@ -5,6 +5,8 @@ staged pairs out to train, dev and test. Only a key of each pair is remembered, 
 `augment.enclosed` the pairs of one word each too.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ from nmt.corpus.cleaning.ledger import (
     ledger_line,
 )
 from nmt.corpus.cleaning.word_variants import WordVariants
-from nmt.corpus.identity.contamination import Contamination
+from nmt.corpus.identity.contamination import Contamination, public_tests
 from nmt.corpus.identity.dedupe import side_key
 from nmt.corpus.identity.repeats import Repeats
 from nmt.corpus.identity.train_keys import writing_keys
@@ -51,6 +53,7 @@ Ledgers = list[Ledger]  # one for each corpus of a split
 Cleaned = tuple[Outcomes, list[str]]  # what Cleaner makes of a chunk
 
 _HELD_OUT: tuple[Split, Split] = ("test", "dev")
+_RULES = 1  # raised when the same corpora and settings give another text
 
 
 def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> dict[str, Any]:
@@ -64,7 +67,7 @@ def prepare(config: Config, run: RunDir, in_chunks: MapChunks = map_chunks) -> d
     clean = partial(in_chunks, workers=settings.workers, size=_length)
     sources = find_sources(config)
     cleaner = Cleaner.of(config)
-    made_from = {"fingerprint": fingerprint(config, sources), "files": stamps(sources)}
+    made_from = {"fingerprint": _fingerprint(config, sources), "files": stamps(sources)}
     ledgers = {split: [Ledger() for _ in sources[split]] for split in SPLITS}
     draw = HeldOutDraw(_sizes_to_draw(config, sources))
     with ExitStack() as stack:
@@ -115,14 +118,20 @@ def why_stale(config: Config, run: RunDir) -> str | None:
     try:
         sources = find_sources(config)
         report = read_json(run.prepare_report)
-        if report["fingerprint"] != fingerprint(config, sources):
-            return "it was prepared with other settings or from other files"
+        if report["fingerprint"] != _fingerprint(config, sources):
+            return "it was prepared with other settings, rules or test sets, or from other files"
         path = changed(sources, report["files"])
     except (OSError, KeyError, TypeError, ValueError):
         return f"{run.prepare_report} is missing or damaged"
     except UserError as error:
         return str(error)
     return None if path is None else f"{path} has changed"
+
+
+def _fingerprint(config: Config, sources: Sources) -> str:
+    """Of what the prepared text depends on: also the rules by which it is cleaned, and the public test sets."""
+    rules = [_RULES, public_tests(), fingerprint(config, sources)]
+    return hashlib.sha256(json.dumps(rules).encode()).hexdigest()
 
 
 def _files(config: Config, run: RunDir, split: Split) -> tuple[Path, Path]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,8 @@ from nmt.files import checksum, readable_or, refuse_unreadable
 from nmt.run.folder import SPLITS, Split
 
 Read = Callable[..., Iterator[SentencePair]]
+_WILDCARD = re.compile(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])")
+_WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}  # others are sets: [ab]
 
 
 @dataclass(frozen=True)
@@ -161,16 +164,38 @@ def _plain_or_zipped(path: Path) -> Path | None:
 
 def _source(corpus: CorpusConfig, config: Config) -> Source:
     """Find the files of a configured corpus; CorpusConfig holds exactly one of the three formats."""
-    patterns = (corpus.src, corpus.tgt, corpus.tsv, corpus.jsonl)
-    found = [_expand(pattern) for pattern in patterns if pattern is not None]
-    if len(found[0]) != len(found[-1]):
-        raise DataError(
-            f"corpus {corpus.name}: {corpus.src} matches {len(found[0])} files "
-            f"but {corpus.tgt} matches {len(found[1])}; "
-            "they pair up in sorted order, so both must match the same number"
-        )
-    groups = tuple(zip(*found, strict=True))
+    if corpus.src is not None and corpus.tgt is not None:
+        groups = _paired_by_name(corpus.name, corpus.src, corpus.tgt)
+    else:
+        groups = tuple((path,) for path in _expand(corpus.tsv or corpus.jsonl or ""))
     return Source(corpus.name, corpus.weight, groups, _reader(corpus, config))
+
+
+def _paired_by_name(corpus: str, src: str, tgt: str) -> tuple[tuple[Path, ...], ...]:
+    """The files of two patterns, those together in which the wildcards stand for the same."""
+    sources, targets = (
+        {_wildcards(path, side): path for path in _expand(side)} for side in (src, tgt)
+    )
+    if len(sources) == len(targets) == 1:
+        return ((*sources.values(), *targets.values()),)
+    for found, others, other_pattern in ((sources, targets, tgt), (targets, sources, src)):
+        for key, path in found.items():
+            if key not in others:
+                fix = (
+                    "files belong together where the wildcards of both patterns stand for the same"
+                )
+                raise DataError(f"corpus {corpus}: {path} has no partner in {other_pattern}; {fix}")
+    return tuple((path, targets[key]) for key, path in sources.items())
+
+
+def _wildcards(path: Path, pattern: str) -> tuple[str, ...]:
+    """What the wildcards of a pattern stand for in a file that it matches."""
+    expression = "".join(
+        f"({_WILDCARDS.get(part) or part.replace('[!', '[^')})" if number % 2 else re.escape(part)
+        for number, part in enumerate(_WILDCARD.split(str(Path(pattern))))
+    )
+    match = re.fullmatch(expression, str(path), re.DOTALL)
+    return () if match is None else match.groups("")
 
 
 def _reader(corpus: CorpusConfig, config: Config) -> Read:

@@ -14,7 +14,7 @@ import pytest
 
 from nmt.config.schema import Config
 from nmt.corpus.cleaning import clean
-from nmt.corpus.cleaning.prepare import is_current, prepare
+from nmt.corpus.cleaning.prepare import is_current, prepare, why_stale
 from nmt.corpus.identity import contamination
 from nmt.corpus.identity.contamination import keys_of
 from nmt.corpus.identity.dedupe import side_key
@@ -456,7 +456,7 @@ def test_conversion_without_opencc_names_the_extra(
         (
             {"corpora": [{"name": "c", "src": "IN/*/train.en", "tgt": "IN/*/train.zh"}]},
             DataError,
-            "corpus c: IN/*/train.en matches 5 files but IN/*/train.zh matches 4",
+            "corpus c: IN/half/train.en has no partner in IN/*/train.zh; files belong together where",
         ),
     ],
 )
@@ -479,6 +479,39 @@ def test_corpora_that_cannot_be_used_give_one_line_that_says_why(
         prepared(tmp_path / "run", there)
     assert message.replace("IN", str(tmp_path)) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_files_of_two_patterns_are_paired_by_name(tmp_path: Path) -> None:
+    """a.en would go with a.zh.gz in sorted order, but so would b.en with b2.zh."""
+    for name, first in (("b", 0), ("b2", 10), ("a/x", 20)):
+        folder = (tmp_path / f"{name}.en").parent
+        write_corpus(folder, name.split("/")[-1], sentences(10, first))
+    (tmp_path / "b2.zh").rename(tmp_path / "B2.zh")
+    (tmp_path / "b2.en").rename(tmp_path / "B2.en")
+    corpus = {"src": f"{tmp_path}/**/*.en", "tgt": f"{tmp_path}/**/*.zh"}
+    _, splits = prepared(tmp_path / "run", {"corpora": [corpus]}, dev_size=0, test_size=0)
+    assert sorted(splits["train"]) == sorted(sentences(30))
+    (tmp_path / "b.zh").rename(tmp_path / "c.zh")  # still as many
+    with pytest.raises(DataError, match=r"b\.en has no partner in .*\*\.zh; files belong together"):
+        prepared(tmp_path / "again", {"corpora": [corpus]})
+
+
+@pytest.mark.parametrize("change", ["rules", "test sets"])
+def test_text_is_stale_when_the_rules_or_the_public_tests_have_changed(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_corpus(tmp_path / "in", "train", sentences(30))
+    config = Config.model_validate({"data": {"path": str(folder)}})
+    run = RunDir(tmp_path / "run")
+    prepare(config, run)
+    assert why_stale(config, run) is None
+    module = "nmt.corpus.cleaning.prepare"
+    if change == "rules":
+        monkeypatch.setattr(f"{module}._RULES", 99)
+    else:
+        monkeypatch.setattr(f"{module}.public_tests", lambda: ["wmt99"])
+    expected = "it was prepared with other settings, rules or test sets, or from other files"
+    assert why_stale(config, run) == expected
 
 
 def test_a_run_that_fails_leaves_the_earlier_result(tmp_path: Path) -> None:
