@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
@@ -16,6 +17,10 @@ from nmt.run.sides import load_side
 if TYPE_CHECKING:
     from nmt.engines.ctranslate2 import CTranslate2Engine
 
+_DRIVERS = (
+    "/proc/driver/nvidia/version",
+    "/dev/dxg",
+)  # NVIDIA's; Windows' in WSL2, as in scripts/setup.sh
 _NUMBERS: dict[str, Literal["int8", "float32"]] = {
     "auto": "int8",
     "int8": "int8",
@@ -83,10 +88,19 @@ def _best_engine(config: Config, asked: EngineRequest) -> EngineName:
 
 
 def may_have_gpu(device: str) -> bool:
-    """Whether torch may find a GPU: asked without torch, so a driver counts."""
+    """Whether torch may find a GPU: asked without torch, so a driver counts, unless torch is the build for CPUs."""
     if device == "cpu":
         return False
-    return sys.platform == "darwin" or Path("/proc/driver/nvidia/version").exists()
+    has_driver = any(Path(driver).exists() for driver in _DRIVERS)
+    return sys.platform == "darwin" or (has_driver and not _torch_is_for_cpus())
+
+
+def _torch_is_for_cpus() -> bool:
+    """Whether the installed torch says so in its version."""
+    try:
+        return version("torch").endswith("+cpu")
+    except PackageNotFoundError:
+        return False
 
 
 def open_ctranslate2(

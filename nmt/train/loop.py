@@ -77,6 +77,7 @@ class Trainer:
             None  # the newest update, until its result is looked at
         )
         self.signals = Signals()
+        self._looked_at = time.monotonic()  # when the time was last added up
         self._introduce(precision, warnings, start)
 
     def train(self) -> Progress:
@@ -86,6 +87,7 @@ class Trainer:
         diverges or stays not finite.
         """
         begun_at = self.progress.update
+        self._looked_at = time.monotonic()
         with self.signals.caught():
             for group in self._groups():
                 if self._is_over():
@@ -142,7 +144,6 @@ class Trainer:
 
     def _update(self, group: Group) -> None:
         """Start an update; while a GPU computes it, look at the result of the one before."""
-        begun = time.monotonic()
         update = self.progress.update + 1
         started = self.updater.start(update, group.batches, group.tokens)
         for warning in started.warnings:
@@ -151,8 +152,14 @@ class Trainer:
             self.log.say(note)
         self._review()
         self._started = started
-        seconds = self.progress.seconds + time.monotonic() - begun
-        self.progress = replace(self.progress, update=update, position=group.end, seconds=seconds)
+        self.progress = replace(
+            self.progress, update=update, position=group.end, seconds=self._seconds()
+        )
+
+    def _seconds(self) -> float:
+        """How long the training has taken by now, reading and saving included."""
+        since, self._looked_at = self._looked_at, time.monotonic()
+        return self.progress.seconds + self._looked_at - since
 
     def _review(self) -> None:
         """Look at the result of the newest update, unless that is done. Raises as `train` does."""
@@ -207,13 +214,11 @@ class Trainer:
         """The scores of the model on dev, none if there is no dev. The progress notes the best."""
         if not self.selection.can_measure:
             return {}
-        start = time.monotonic()
         name = checkpoint.step_name(self.progress.update)
         scores, translations = self.selection.measure(self.model, name, self.progress.update)
         self.selection.validator.write(name, translations)
         progress = self.selection.judged(self.progress, name, scores)
-        seconds = progress.seconds + time.monotonic() - start
-        self.progress = replace(progress, seconds=seconds)
+        self.progress = replace(progress, seconds=self._seconds())
         return scores
 
     def _save(self, scores: dict[str, float]) -> None:

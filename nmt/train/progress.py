@@ -11,7 +11,7 @@ from nmt.train.health import Health
 class Progress:
     """The state of a training after `update` updates.
 
-    `seconds` counts updating and validating; `best` names the checkpoint that scored best on dev,
+    `seconds` counts all its time, reading and saving too; `best` names the checkpoint that scored best on dev,
     and `since_best` counts the validations after it.
     """
 

@@ -1,6 +1,7 @@
 """nmt's commands on a GPU, as people type them: each once, with its seconds."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -34,6 +35,9 @@ class _Commands:
         self._device = device
         self._tiny = tiny
         self._run = folder / "run"
+        (folder / "data").symlink_to(ROOT / "data")  # configurations name their corpora from here
+        search_path = f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"
+        self._environment = os.environ | {"PYTHONPATH": search_path}
         english = ROOT / ("data/toy/test.en" if tiny else "data/tatoeba/train.en.gz")
         lines = list(read_lines(english))
         short = list(islice(cycle(lines), 60 if tiny else 100_000))
@@ -104,7 +108,14 @@ class _Commands:
     def _command(self, what: str, *words: object) -> None:
         command = [sys.executable, "-m", "nmt", *map(str, words)]
         start = time.perf_counter()
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self._folder,
+            env=self._environment,
+        )
         self.found[what] = {"seconds": time.perf_counter() - start, "exit": done.returncode}
         if done.returncode:
             self.found[what]["said"] = done.stderr[-_LAST:]

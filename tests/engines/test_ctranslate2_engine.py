@@ -308,6 +308,34 @@ def test_auto_takes_what_can_do_it_and_is_fast_here(
     assert engines._best_engine(config, ensemble) == "torch"
 
 
+@pytest.mark.parametrize(
+    ("driver", "torch", "device", "expected"),
+    [
+        ("nvidia", "2.13.0+cu130", "auto", True),
+        ("nvidia", "2.13.0", "cuda:1", True),
+        ("wsl", "2.13.0", "auto", True),
+        ("wsl", "2.13.0+cpu", "auto", False),
+        ("nvidia", "2.13.0", "cpu", False),
+        ("none", "2.13.0", "auto", False),
+    ],
+)
+def test_a_gpu_takes_a_driver_and_a_torch_that_can_use_it(
+    driver: str,
+    torch: str,
+    device: str,
+    expected: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("nvidia", "wsl"):
+        if name == driver:
+            (tmp_path / name).touch()
+    monkeypatch.setattr(engines, "_DRIVERS", (str(tmp_path / "nvidia"), str(tmp_path / "wsl")))
+    monkeypatch.setattr(engines, "version", lambda _: torch)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert engines.may_have_gpu(device) == expected
+
+
 def test_without_the_library_torch_is_taken_and_asking_for_it_is_one_line(
     trained: RunDir, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,9 +3,11 @@
 import json
 import math
 import signal
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,6 +20,7 @@ from nmt.model.transformer import Transformer
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
 from nmt.train.data.batching import Position
+from nmt.train.data.loader import Group
 from nmt.train.loop import Trainer
 from nmt.train.loss import computed_logits
 
@@ -196,3 +199,27 @@ def test_training_without_a_dev_set_takes_the_last_checkpoint_for_the_best(
     config = tiny_config(folder, tmp_path / "run", "prepare.dev_size=0", "prepare.test_size=0")
     run = train(config)
     assert checkpoint.best(run) == run.checkpoints / checkpoint.step_name(20)
+
+
+def test_reading_and_saving_count_as_time_of_training(
+    trainer: Trainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups, save = trainer.loader.groups, trainer.checkpoints.save
+
+    def read_slowly(position: Position) -> Iterator[Group]:
+        for group in groups(position):
+            time.sleep(0.02)
+            yield group
+
+    def save_slowly(*arguments: Any) -> Path:
+        time.sleep(0.3)
+        return save(*arguments)
+
+    monkeypatch.setattr(trainer.loader, "groups", read_slowly)
+    monkeypatch.setattr(trainer.checkpoints, "save", save_slowly)
+    every = {"updates": 20, "save_every": 5, "validate_every": 100}
+    train_settings = trainer.config.train.model_copy(update=every)
+    trainer.config = trainer.config.model_copy(update={"train": train_settings})
+    begun = time.monotonic()
+    seconds = trainer.train().seconds
+    assert 20 * 0.02 + 3 * 0.3 < seconds < time.monotonic() - begun
