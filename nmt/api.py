@@ -107,7 +107,7 @@ def load(
     `ensemble` names other runs whose models decide together with it, `memory` sentence pairs that influence the
     words: a .tsv or .jsonl file, or a run. `engine`, `device` and `precision` are those of `nmt translate`; without
     `engine`, $NMT_ENGINE names it, else it is "auto". `search` changes settings of the section `search`, such as
-    {"beam_size": 1, "verify": "retry"}.
+    {"beam_size": 3, "verify": "retry"}.
 
     Warnings and what was loaded go to the logger "nmt"; that the run trained last was chosen is a warning. Raises
     ModelError if there is no such model, ConfigError for a value that is not known or does not fit the others,

@@ -99,6 +99,9 @@ def refuse_idle(overrides: list[str], search: SearchConfig, place: Place = COMMA
         if method != search.method and not is_greedy:
             message = f"{override} has no effect with search.method={search.method}"
             raise ConfigError(f"{place}: {message}; add search.method={method}")
+    if search.verify == "retry" and search.effective_method != "beam":
+        fix = "use search.verify=flag, or search.method=beam with search.beam_size of at least 2"
+        raise ConfigError(f"{place}: search.verify=retry needs beam search; {fix}")
 
 
 def refuse_elsewhere(run: RunDir, setting: str, path: str | None, fix: str) -> None:

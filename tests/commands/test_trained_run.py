@@ -48,6 +48,11 @@ def test_the_last_trained_run_is_found_and_then_the_environment_and_then_the_opt
         (["search.beam_size=5", "search.method=greedy"], "add search.method=beam"),
         (["search.seed=1"], "search.seed=1 has no effect with search.method=beam"),
         (["search.top_k=10"], "search.top_k=10 has no effect with search.method=beam"),
+        (
+            ["search.verify=retry", "search.beam_size=1"],
+            "search.verify=retry needs beam search; use search.verify=flag, or search.method=beam",
+        ),
+        (["search.verify=retry", "search.method=sample"], "search.verify=retry needs beam search"),
         (["search.temperature=0.5", "search.beam_size=1"], "add search.method=sample"),
     ],
 )
