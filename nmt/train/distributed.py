@@ -76,6 +76,19 @@ class World:
             distributed.all_reduce(total, group=self.group)
             return float(total)
 
+    def decided(self, text: str) -> str:
+        """What rank 0 gives here. It can take its time."""
+        if self.size == 1:
+            return text
+        content = torch.tensor(list(text.encode()), dtype=torch.uint8)
+        size = torch.tensor(len(content))
+        with _naming_the_lost_process():
+            distributed.broadcast(size, src=0)  # by gloo, in the group that waits long
+            if not self.leads:
+                content = torch.empty(int(size), dtype=torch.uint8)
+            distributed.broadcast(content, src=0)
+        return bytes(content.tolist()).decode()
+
     def agree(self, flag: bool) -> bool:
         """Whether any rank says yes."""
         return self.sum(float(flag)) > 0

@@ -267,11 +267,11 @@ class Trainer:
 def new_model(
     config: Config, run: RunDir, src: Side, tgt: Side, world: World, start: WarmStart
 ) -> Transformer:
-    """The model before its first update, the same on every rank."""
+    """The model before its first update, the same on every rank: rank 0 makes it."""
     torch.manual_seed(config.train.seed)
     model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     initialise(model)
-    is_new = not run.steps()  # else a checkpoint brings all weights
+    is_new = world.leads and not run.steps()  # else rank 0 or a checkpoint brings all weights
     if config.model.init == "lexical" and start.folder is None and is_new:
         corpus = ParallelCorpus(run.store("train"), (src.fingerprint(), tgt.fingerprint()))
         put_word_pairs(model, word_pairs(corpus), config.train.seed)
@@ -283,5 +283,6 @@ def new_model(
     freeze(model, config.train.freeze)
     with within_memory("the model", "make it smaller"):
         model.to(world.device)
+    world.wait()  # for what rank 0 makes of the pairs, which takes it a while
     world.share(list(checkpoint.parameters_of(model).values()))
     return model

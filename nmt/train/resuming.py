@@ -23,12 +23,13 @@ def resume(
 ) -> tuple[Progress, list[str]]:
     """Continue from the last intact checkpoint, and set aside the damaged ones after it.
 
-    The updater and its model take up what was saved. Gives how far training had come, and warnings.
-    Raises ModelError if all checkpoints are damaged, or if the last one belongs to other files.
+    The updater and its model take up what was saved. Gives how far training had come, and warnings. Rank 0 chooses
+    the checkpoint. Raises ModelError if all are damaged, if the last one belongs to other files, or if a rank finds
+    another one in its place.
     """
     run = checkpoints.run
     progress = Progress()
-    saved, damaged = _find_last_intact(run)
+    saved, damaged = _found_by_rank_0(run, world)
     warnings = [f"{error}; trying the one before" for error in damaged.values()]
     if saved is not None:
         check_fits(saved.folder, saved.meta, src, tgt)
@@ -56,6 +57,38 @@ class _Saved:
     training: dict[str, Any]
 
 
+def _found_by_rank_0(run: RunDir, world: World) -> tuple[_Saved | None, dict[Path, str]]:
+    """What `_find_last_intact` gives on rank 0, whose choice all ranks take; what is damaged concerns rank 0 alone."""
+    saved: _Saved | None = None
+    damaged: dict[Path, str] = {}
+    if world.leads:
+        saved, damaged = _find_last_intact(run)
+    chosen = world.decided("" if saved is None else _identity(saved.folder))
+    if chosen and not world.leads:
+        name, _, _ = chosen.partition(" ")
+        folder = run.checkpoints / name
+        if not folder.is_dir() or _identity(folder) != chosen:
+            fix = "give all processes the same run folder"
+            raise ModelError(f"{folder}: is not the checkpoint that rank 0 resumes from; {fix}")
+        saved = _load(folder)
+    return saved, damaged
+
+
+def _identity(folder: Path) -> str:
+    """The name of a checkpoint, and the hash of its weights."""
+    return f"{folder.name} {checkpoint.weights_hash(folder)}"
+
+
+def _load(folder: Path) -> _Saved:
+    """Raises ModelError if the checkpoint is damaged, FormatError if a later version of nmt wrote it."""
+    return _Saved(
+        folder,
+        meta=checkpoint.read_meta(folder),
+        weights=checkpoint.load_weights(folder),
+        training=checkpoint.load_training(folder),
+    )
+
+
 def _find_last_intact(run: RunDir) -> tuple[_Saved | None, dict[Path, str]]:
     """The checkpoint to resume from, if any, and what is wrong with those after it, newest first.
 
@@ -64,12 +97,7 @@ def _find_last_intact(run: RunDir) -> tuple[_Saved | None, dict[Path, str]]:
     damaged: dict[Path, str] = {}
     for folder in reversed(run.steps()):
         try:
-            saved = _Saved(
-                folder,
-                meta=checkpoint.read_meta(folder),
-                weights=checkpoint.load_weights(folder),
-                training=checkpoint.load_training(folder),
-            )
+            saved = _load(folder)
         except FormatError:
             raise
         except ModelError as error:

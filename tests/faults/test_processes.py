@@ -6,6 +6,7 @@ tests/train/test_distributed.py.
 
 import json
 import os
+import shutil
 import signal
 import socket
 import time
@@ -109,6 +110,32 @@ def test_when_a_rank_dies_the_other_ends_and_one_process_goes_on_with_the_data(
     progress = trainer.train()
     assert progress.position == Trainer(config, straight, trainer.world).progress.position
     assert losses(run) == pytest.approx(losses(straight), rel=1e-4)
+
+
+@pytest.mark.parametrize("fault", ["missing", "other weights"])
+def test_ranks_that_see_other_checkpoints_do_not_train_together(
+    fault: str, corpus: Path, tmp_path: Path
+) -> None:
+    common = ["train.save_every=4", "train.average=0"]
+    folders = [tmp_path / "run", tmp_path / "elsewhere"]
+    seeds = [0, 1 if fault == "other weights" else 0]
+    variables = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    for folder, seed in zip(folders, seeds, strict=True):
+        train(tiny_config(corpus, folder, *common, "train.updates=8", f"train.seed={seed}"))
+    if fault == "missing":
+        shutil.rmtree(RunDir(folders[1]).steps()[-1])
+    with ExitStack() as stack:
+        ranks = []
+        for rank, (folder, seed) in enumerate(zip(folders, seeds, strict=True)):
+            more = ["train.updates=20", f"train.seed={seed}"]
+            arguments = settings(corpus, folder, *common, *more)
+            of_rank = {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+            rank_of_two = training(tmp_path, arguments, **variables, **of_rank)
+            ranks.append(stack.enter_context(rank_of_two))
+        told = [the_rest(each) for each in ranks]
+        assert [each.wait(WITHIN) for each in ranks] == [1, 5], told
+    assert "step-00000008: is not the checkpoint that rank 0 resumes from; give all" in told[1]
+    assert "Traceback" not in "".join(told)
 
 
 def losses(run: RunDir) -> list[float]:
