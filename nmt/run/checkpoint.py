@@ -96,19 +96,18 @@ def _write_tensors(
     import safetensors.torch
     import torch
 
+    on_cpu = {key: tensor.detach().contiguous().cpu() for key, tensor in weights.items()}
     try:
-        on_cpu = {key: tensor.detach().contiguous().cpu() for key, tensor in weights.items()}
         (part / WEIGHTS).write_bytes(safetensors.torch.save(on_cpu))
         if training is not None:
             with (part / TRAINING).open("wb") as file:
                 torch.save(training, file)
-    except (
-        OSError,
-        RuntimeError,
-    ) as error:  # on a full disk torch raises an error of its own, after ours
+    except (OSError, RuntimeError) as error:
+        # On a full disk torch raises an error of its own, after ours.
         cause = error if isinstance(error, OSError) else error.__context__
-        reason = cause.strerror if isinstance(cause, OSError) else str(error).splitlines()[0]
-        message = f"the checkpoint cannot be written ({reason})"
+        if not isinstance(cause, OSError):
+            raise  # such as an error of a GPU, which has waited for the first who copies from it
+        message = f"the checkpoint cannot be written ({cause.strerror})"
         fix = "free some space; checkpoints before it are intact"
         raise UserError(f"{folder}: {message}; {fix}") from None
 

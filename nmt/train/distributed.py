@@ -18,7 +18,7 @@ from torch import Tensor, distributed, nn
 
 from nmt.errors import ConfigError, UserError
 from nmt.machine.device import open_device, resolve_device
-from nmt.machine.oom import within_memory
+from nmt.machine.oom import is_out_of_memory, within_memory
 
 # Where all ranks do the same work, each answers soon; while rank 0 works alone, the others wait.
 _ANSWER_WITHIN = timedelta(seconds=45)
@@ -209,6 +209,8 @@ def _naming_the_lost_process() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
+        if is_out_of_memory(error):
+            raise
         reason = str(error).splitlines()[0]
         message = f"another process of this training has ended or does not answer ({reason})"
         fix = "its own message says why; the same command resumes from the last checkpoint"

@@ -9,6 +9,7 @@ from damage import Exploit, rewrite_meta
 
 from nmt.errors import ModelError
 from nmt.run import checkpoint
+from nmt.run.folder import RunDir
 from nmt.run.int8_weights import rounded_to_int8, values_of_int8
 
 
@@ -27,6 +28,19 @@ def test_no_pickle_is_executed_even_if_its_checksum_is_right(
     with pytest.raises(ModelError):
         checkpoint.load_training(folder)
     assert not (tmp_path / "executed").exists()
+
+
+def test_an_error_that_is_not_of_the_disk_is_passed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr("torch.save", fail)
+    meta = checkpoint.Meta(1, ("a", "b"))
+    with pytest.raises(RuntimeError, match="illegal memory access"):
+        checkpoint.save(RunDir(tmp_path), "step-00000001", {"w": torch.ones(2)}, meta, training={})
+    assert not RunDir(tmp_path).steps()
 
 
 def test_a_row_of_zeros_is_rounded_to_zeros() -> None:
