@@ -29,9 +29,10 @@ from nmt.corpus.reading.lines import read_lines
 from nmt.errors import ConfigError, DataError, ModelError
 from nmt.files import PART, read_json, replacing, write_json
 from nmt.run.folder import SIDES, SPLITS, RunDir, SideName
-from nmt.run.sides import load_side
+from nmt.run.sides import load_side, reading_settings
 from nmt.run.start_from import start_run
 from nmt.text.pieces import SentencePiece, train_sentencepiece
+from nmt.text.reading import detached
 from nmt.text.side import Side
 from nmt.text.vocab import UNK, Vocab, build_vocab, is_marked
 
@@ -124,11 +125,12 @@ def _train_pieces(config: Config, run: RunDir, group: Group) -> None:
 
 
 def _train_lines(config: Config, run: RunDir, group: Group) -> Iterator[str]:
-    """Train text of some sides, as their tokenizer sees it."""
+    """Train text of some sides, as their tokenizer sees it, but in its own case: that takes pieces to know."""
     for name in group:
-        side = config.side(name)
-        for line in read_lines(run.text("train", side.language)):
-            yield line.lower() if side.lowercase else line
+        settings = reading_settings(config, name)
+        for line in read_lines(run.text("train", config.side(name).language)):
+            read = line.lower() if settings.lowercase else line
+            yield detached(read) if settings.detach else read
 
 
 def _save_vocabs(config: Config, run: RunDir, text: TokenizedText) -> None:

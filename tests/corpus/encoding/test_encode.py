@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -419,3 +419,21 @@ def test_an_interrupted_build_is_current_for_nobody(
     assert not vocabularies_are_current(old, run)
     assert not vocabularies_are_current(new, run)
     assert [path.name for path in run.path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_pieces_are_trained_on_what_they_cut(run: RunDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `detach` a word behind a bracket is read as behind a space."""
+    seen: list[str] = []
+    train = encode.train_sentencepiece
+
+    def note(lines: Iterable[str], *others: Any) -> bytes:
+        kept = list(lines)
+        seen.extend(kept)
+        return train(iter(kept), *others)
+
+    monkeypatch.setattr(encode, "train_sentencepiece", note)
+    texts = {**TEXTS, "train": (['Take (Boston) "now" .'] * 9, ["带上（波士顿）。"] * 9)}
+    write(run, texts)
+    side = {"tokenizer": "sentencepiece", "vocab_size": 300, "detach": True}
+    build_vocabularies(settings(side), run)
+    assert set(seen) == {'Take ( Boston) " now" .'}
