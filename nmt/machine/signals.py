@@ -1,4 +1,4 @@
-"""The signals that ask a command to stop: Ctrl-C, SIGTERM, and SIGHUP of a terminal that is closed."""
+"""The signals that ask a command to stop: Ctrl-C, SIGTERM, and SIGHUP of a terminal that is closed; SIGUSR1 to save."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -29,16 +29,27 @@ def handling_stops(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
 
 
 class Signals:
-    """Signals as a number to ask for: `received` is the first signal that came, or 0."""
+    """Signals as values to ask for: `received` is the first that asked to stop, or 0.
+
+    `asked_to_save` says whether SIGUSR1 has come, which schedulers such as Slurm send before a limit.
+    """
 
     def __init__(self) -> None:
         self.received = 0
+        self.asked_to_save = False
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Note the first signal; raise Interrupted at the second."""
-        with handling_stops(self._note):
-            yield
+        """Note the first signal; raise Interrupted at the second that asks to stop."""
+        before = signal.signal(signal.SIGUSR1, self._note_wish_to_save)
+        try:
+            with handling_stops(self._note):
+                yield
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+
+    def _note_wish_to_save(self, _number: int, _frame: FrameType | None) -> None:
+        self.asked_to_save = True
 
     def _note(self, number: signal.Signals) -> None:
         if self.received:

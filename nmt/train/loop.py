@@ -94,8 +94,7 @@ class Trainer:
                     break
                 self._update(group)
                 self._checkpoint_if_due()
-                if self.world.agree(self.signals.received != 0):
-                    self._interrupt()
+                self._obey_signals()
             self._checkpoint_the_end()
             self.reporter.end(self.progress)
             if self.world.leads:
@@ -193,10 +192,24 @@ class Trainer:
 
     # --- checkpoints ---
 
+    def _obey_signals(self) -> None:
+        """Stop, or save and go on, if any rank was asked to. Raises Interrupted."""
+        if self.world.agree(self.signals.received != 0):
+            self._interrupt()
+        if self.world.agree(self.signals.asked_to_save):
+            self.signals.asked_to_save = False
+            self._checkpoint_unless_saved()
+            self.log.say(f"SIGUSR1: saved after update {self.progress.update:,}; training goes on")
+
     def _checkpoint_if_due(self) -> None:
         if self._is_due(self.config.train.validate_every):
             self._checkpoint(validate=True)
         elif self._is_due(self.config.train.save_every):
+            self._checkpoint(validate=False)
+
+    def _checkpoint_unless_saved(self) -> None:
+        train = self.config.train
+        if not (self._is_due(train.validate_every) or self._is_due(train.save_every)):
             self._checkpoint(validate=False)
 
     def _is_due(self, every: int) -> bool:
@@ -250,9 +263,7 @@ class Trainer:
 
     def _interrupt(self) -> NoReturn:
         """Save, unless that is done, and raise Interrupted."""
-        train = self.config.train
-        if not (self._is_due(train.validate_every) or self._is_due(train.save_every)):
-            self._checkpoint(validate=False)
+        self._checkpoint_unless_saved()
         self.log.close()
         received = signal.Signals(self.signals.received or signal.SIGTERM)  # or another rank did
         reached = f"saved after update {self.progress.update:,}"

@@ -175,6 +175,23 @@ def test_a_signal_saves_a_checkpoint_and_ends_with_its_code(
     assert RunDir(tmp_path / "run").steps()[-1].name == checkpoint.step_name(3)
 
 
+def test_sigusr1_saves_and_training_goes_on(
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stop_at(7, monkeypatch, signal.SIGUSR1)
+    before = signal.getsignal(signal.SIGUSR1)
+    settings = ["train.updates=12", "train.save_every=5", "train.validate_every=12", "train.keep=9"]
+    run = train(tiny_config(corpus, tmp_path / "run", *settings))
+    assert [folder.name for folder in run.steps()] == [
+        checkpoint.step_name(update) for update in (5, 7, 10, 12)
+    ]
+    assert "SIGUSR1: saved after update 7; training goes on" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGUSR1) == before
+
+
 def test_early_stopping_waits_for_patience_and_stays_stopped(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
