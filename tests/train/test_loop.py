@@ -19,10 +19,12 @@ from nmt.model.batch import Batch
 from nmt.model.transformer import Transformer
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
+from nmt.train.checkpoints import CheckpointManager
 from nmt.train.data.batching import Position
 from nmt.train.data.loader import Group
 from nmt.train.loop import Trainer
 from nmt.train.loss import computed_logits
+from nmt.train.progress import Progress
 
 DROPOUT = ("model.dropout=0.1", "model.attention_dropout=0.1", "model.activation_dropout=0.1")
 
@@ -183,11 +185,17 @@ def test_sigusr1_saves_and_training_goes_on(
 ) -> None:
     stop_at(7, monkeypatch, signal.SIGUSR1)
     before = signal.getsignal(signal.SIGUSR1)
-    settings = ["train.updates=12", "train.save_every=5", "train.validate_every=12", "train.keep=9"]
-    run = train(tiny_config(corpus, tmp_path / "run", *settings))
-    assert [folder.name for folder in run.steps()] == [
-        checkpoint.step_name(update) for update in (5, 7, 10, 12)
-    ]
+    settings = ["train.updates=12", "train.save_every=5", "train.validate_every=12"]
+    saved: list[int] = []
+    save = CheckpointManager.save
+
+    def note(self: CheckpointManager, updater: Any, progress: Progress, scores: Any) -> Path:
+        saved.append(progress.update)
+        return save(self, updater, progress, scores)
+
+    monkeypatch.setattr(CheckpointManager, "save", note)
+    train(tiny_config(corpus, tmp_path / "run", *settings))
+    assert saved == [5, 7, 10, 12]
     assert "SIGUSR1: saved after update 7; training goes on" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGUSR1) == before
 
