@@ -20,7 +20,7 @@ from nmt.train.loss import cross_entropy, logits_of
 from nmt.train.optimizers import make_optimizers
 from nmt.train.schedule import learning_rate
 from nmt.train.start.initialise import initialise
-from nmt.train.start.vectors import put_vectors
+from nmt.train.start.vectors import freeze_vectors, put_vectors
 
 PAPER = Path(__file__).parents[2] / "configs" / "vaswani2017.yaml"
 BIG = [
@@ -349,6 +349,7 @@ def test_embeddings_start_from_vectors_and_are_frozen_or_trained(
     model = Transformer(config.model, len(vocab), len(vocab))
     initialise(model)
     put_vectors(model, config.model, vocab, vocab)
+    freeze_vectors(model, config.model)
     table, other = model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight
     assert (table[4] == 0.25).all()
     before, before_other = table.detach().clone(), other.detach().clone()

@@ -24,6 +24,7 @@ MADE_FOR = {
     "big": 20_000_000,
     "vaswani2017": 4_500_000,
     "pretrained": 900_000,
+    "box": 1_300_000,
 }
 # These explain settings, or start from a model.
 WITHOUT_MODEL = {"reference", *(f"pretrained-{part}" for part in range(2, 6))}

@@ -136,14 +136,16 @@ def wrong_script(pair: SentencePair, limits: Limits) -> bool:
 
     An abbreviation may stay: OK. is OK。 in Chinese.
     """
-    letters = ["".join(filter(str.isalnum, text)) for text in pair]
-    if letters[0] == letters[1] and len(letters[0]) <= _ABBREVIATION:
-        return False
     for text, language in zip(pair, limits.languages, strict=True):
         has_wrong_script = _WRONG_SCRIPT.get(language)
         if has_wrong_script is not None and has_wrong_script(text):
-            return True
+            return not _is_abbreviation(pair)
     return False
+
+
+def _is_abbreviation(pair: SentencePair) -> bool:
+    src, tgt = ("".join(filter(str.isalnum, text)) for text in pair)
+    return src == tgt and len(src) <= _ABBREVIATION
 
 
 def _not_chinese(text: str) -> bool:
