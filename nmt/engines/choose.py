@@ -17,10 +17,8 @@ from nmt.run.sides import load_side
 if TYPE_CHECKING:
     from nmt.engines.ctranslate2 import CTranslate2Engine
 
-_DRIVERS = (
-    "/proc/driver/nvidia/version",
-    "/dev/dxg",
-)  # NVIDIA's; Windows' in WSL2, as in scripts/setup.sh
+# NVIDIA's, and Windows' in WSL2, as in scripts/setup.sh.
+_DRIVERS = ("/proc/driver/nvidia/version", "/dev/dxg")
 _NUMBERS: dict[str, Literal["int8", "float32"]] = {
     "auto": "int8",
     "int8": "int8",

@@ -16,7 +16,6 @@ from nmt.search.batches import batch_tokens_of, batches_of, longest_target
 from nmt.search.hypotheses import Hypothesis, NBest, length_penalty
 from nmt.text.side import Side
 
-_BATCH_TOKENS = 4096  # of the source in a batch
 _FIX = "run pip install ctranslate2, or use --engine torch"
 
 
@@ -97,7 +96,7 @@ class CTranslate2Engine:
         pending: dict[int, Any] = {}
         for group, forbidden in self._groups(sources):
             lengths = [len(sources[i]) for i in group]
-            for batch in batches_of(lengths, batch_tokens_of(search, _BATCH_TOKENS), self.threads):
+            for batch in batches_of(lengths, batch_tokens_of(search, "cpu"), self.threads):
                 chosen = [group[place] for place in batch]
                 futures = self._start([sources[i] for i in chosen], forbidden, search)
                 pending.update(zip(chosen, futures, strict=True))
@@ -182,7 +181,7 @@ class CTranslate2Engine:
                 prefixes[i] = self._prefix(found[i][0].ids, wanted, room)
         places = list(prefixes)
         lengths = [len(sources[i]) for i in places]
-        for batch in batches_of(lengths, batch_tokens_of(search, _BATCH_TOKENS), self.threads):
+        for batch in batches_of(lengths, batch_tokens_of(search, "cpu"), self.threads):
             chosen = [places[k] for k in batch]
             texts = [[self._src_names[token] for token in sources[i]] for i in chosen]
             starts = [self._names(prefixes[i]) for i in chosen]

@@ -35,9 +35,6 @@ from nmt.search.stepper import Ensemble, Stepper
 from nmt.spans.masking import MaskedPair, Numbers, mask_pair
 from nmt.text.side import Side, keeps_chinese
 
-# Source tokens in a batch. A step of a GPU takes hardly longer for all lines of a window than for a few.
-_BATCH_TOKENS = {"cpu": 4096, "cuda": 65_536}
-
 
 class Source(NamedTuple):
     """A sentence to search for: its ids without EOS and, where tokens are drawn, which sample of it this is."""
@@ -138,8 +135,8 @@ class Decoder:
     def _decode(self, sources: list[Source], search: SearchConfig) -> list[NBest]:
         """What search finds for each source, in order."""
         lengths = [len(source.ids) for source in sources]
-        usual = _BATCH_TOKENS["cuda" if self.device.type == "cuda" else "cpu"]
-        batches = batches_of(lengths, batch_tokens_of(search, usual), self.threads)
+        positions = batch_tokens_of(search, self.device.type)
+        batches = batches_of(lengths, positions, self.threads)
         of_batches = [[sources[i] for i in batch] for batch in batches]
         results = self._search_each(of_batches, search)
 

@@ -37,7 +37,6 @@ from nmt.search.search import SEARCHES
 Sources = list[list[int]]
 Work = Callable[[], object]
 _LIMIT = 30  # tokens of a translation
-_USUAL = {"cpu": 4096, "cuda": 65_536}  # as nmt/engines/decoder.py
 _CT2_BATCHES = (256, 1024)  # sentences
 _GENERATE_BATCH = 256
 
@@ -89,7 +88,7 @@ def _ours(model: Transformer, sources: Sources, method: str) -> object:
     """As nmt/engines/decoder.py searches, without its vocabularies."""
     search = SearchConfig(method=method, max_length=_LIMIT)  # type: ignore[arg-type]
     device = next(model.parameters()).device
-    positions = batch_tokens_of(search, _USUAL[device.type])
+    positions = batch_tokens_of(search, device.type)
     found = []
     for batch in batches_of([len(ids) for ids in sources], positions, threads=1):
         cache = model.encode(pad([sources[i] for i in batch]).to(device))

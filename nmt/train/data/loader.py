@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from nmt.config.schema import Config
-from nmt.corpus.encoding.store import ParallelCorpus
+from nmt.corpus.encoding.store import Int32, ParallelCorpus
 from nmt.errors import DataError
 from nmt.model.batch import Batch
 from nmt.model.packed_batch import PackedBatch, packed_shape
@@ -68,8 +68,7 @@ class BatchLoader:
             message = f"no pair is shorter than model.max_length={self.widest}"
             raise DataError(f"{run.store('train')}: {message}")
         self._shape = packed_shape(self.lengths, config.train.batch_tokens) if packs else None
-        self._all = np.arange(len(self.fitting))
-        self._of_cooldown = self._all
+        self._of_cooldown: Indices | None = None  # its places in `lengths`; None: it has all pairs
         has = cooldown_pairs(config, run, len(self.corpus))
         if has is not None:
             self._of_cooldown = np.flatnonzero(has[self.fitting])
@@ -78,15 +77,11 @@ class BatchLoader:
 
     def starting_at(self, position: Position, update: int) -> Position:
         """Where update number `update` begins: at `position`, or where that counts other batches, at the next epoch."""
-        cools = self._has_cooldown and update > self.config.train.stable_updates
+        has_own_pairs = self._of_cooldown is not None
+        cools = has_own_pairs and update > self.config.train.stable_updates
         if (position.packed, position.cooldown) == (self.packs, cools):
             return position
         return Position(position.epoch + min(position.batch, 1), 0, self.packs, cools)
-
-    @property
-    def _has_cooldown(self) -> bool:
-        """Whether the cooldown has pairs of its own."""
-        return len(self._of_cooldown) < len(self._all)
 
     def groups(self, position: Position) -> Iterator[Group]:
         """The groups from `position` on, without end. On a GPU they are read ahead."""
@@ -112,14 +107,16 @@ class BatchLoader:
             yield Group(batches, tokens, end)
 
     def _plan(self, cools: bool, epoch: int) -> list[Indices]:
+        if not cools or self._of_cooldown is None:
+            return self._plan_of(self.lengths, epoch)
+        plan = self._plan_of(self.lengths[self._of_cooldown], epoch)
+        return [self._of_cooldown[batch] for batch in plan]
+
+    def _plan_of(self, lengths: Int32, epoch: int) -> list[Indices]:
         train = self.config.train
-        chosen = self._of_cooldown if cools else self._all
-        lengths = self.lengths[chosen]
         if self._shape is None:
-            plan = plan_epoch(lengths, train.batch_tokens, train.seed, epoch)
-        else:
-            plan = plan_packed_epoch(lengths, self._shape, train.seed, epoch)
-        return [chosen[batch] for batch in plan]
+            return plan_epoch(lengths, train.batch_tokens, train.seed, epoch)
+        return plan_packed_epoch(lengths, self._shape, train.seed, epoch)
 
     def _load(self, indices: Indices) -> Batch | PackedBatch:
         if self._shape is not None:
