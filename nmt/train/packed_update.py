@@ -55,20 +55,24 @@ class PackedUpdater(Updater[PackedBatch]):
         for parameter, gradient in zip(self._trained, self._gradients, strict=True):
             parameter.grad = gradient
         self._cross_entropy = packed_cross_entropy
-        self._compile()
+        self._inputs: dict[PackedShape, Tensor] = {}
+        self._begin_recording(records=world.device.type == "cuda")
+        if self._records:
+            self._compile()
         self._begun: float | None = None
         self._is_ready = False
         self.fallbacks = Fallbacks(self.splitter, self._drop_gradients, self.stop_compiling)
 
     def _compile(self) -> None:
         """Let torch compile the layers and the loss, at the first update."""
-        self._inputs: dict[PackedShape, Tensor] = {}
+        self.low_precision.compile()
+        self._cross_entropy = torch.compile(packed_cross_entropy, dynamic=False)
+
+    def _begin_recording(self, records: bool) -> None:
+        """From now on record the work, or none of it; what was recorded is forgotten."""
+        self._records = records
         self._recordings: dict[tuple[PackedShape, bool], Recording] = {}
-        self._records = self.world.device.type == "cuda"
-        self._step = Recording(self._clip_and_step_in_place, self._records)
-        if self._records:
-            self.low_precision.compile()
-            self._cross_entropy = torch.compile(packed_cross_entropy, dynamic=False)
+        self._step = Recording(self._clip_and_step_in_place, records)
 
     def _forward_backward(
         self, update: int, batches: Sequence[PackedBatch], total_tokens: int
@@ -153,6 +157,4 @@ class PackedUpdater(Updater[PackedBatch]):
         """From now on compute without torch.compile, and record nothing."""
         self.low_precision = LowPrecisionCopy(self.model, self.low_precision.model.dtype)
         self._cross_entropy = packed_cross_entropy
-        self._records = False
-        self._recordings.clear()
-        self._step = Recording(self._clip_and_step_in_place, self._records)
+        self._begin_recording(records=False)

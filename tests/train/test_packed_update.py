@@ -192,8 +192,7 @@ def test_torchs_compiler_makes_one_graph_for_each_kind_of_part(
     counted = torch._dynamo.utils.counters
     counted.clear()
     updater = PackedUpdater(config(word_dropout=0.1), small_model(), "bf16", CPU)
-    updater.low_precision.compile()
-    updater._cross_entropy = torch.compile(packed_cross_entropy, dynamic=False)
+    updater._compile()
     for update in (1, 2, 3):
         _, batch = both(update)
         started = updater.start(update, [batch], batch.tokens)
