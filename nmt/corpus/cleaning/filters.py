@@ -203,6 +203,8 @@ def _is_mojibake(text: str) -> bool:
 
 def markup(pair: SentencePair, limits: Limits) -> bool:
     """Whether HTML tags or entities are left that the other side has not, or tags that nothing closes."""
+    if not any("<" in text or "&" in text for text in pair):
+        return False
     src, tgt = map(_markup_in, pair)
     return src != tgt or not _is_closed(src)
 
@@ -210,8 +212,6 @@ def markup(pair: SentencePair, limits: Limits) -> bool:
 def _markup_in(text: str) -> Counter[str]:
     """Tags by name, with / before those that close, and all else that is markup as it is written."""
     found: Counter[str] = Counter()
-    if "<" not in text and "&" not in text:
-        return found
     for match in _MARKUP.finditer(text):
         if match["opened"]:
             is_alone = match[0].endswith("/>") or match["opened"].lower() in _ALONE
