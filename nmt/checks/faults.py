@@ -16,7 +16,7 @@ that of reports. Such a function
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from nmt.checks import marks, numbers, shape, tags
+from nmt.checks import amounts, marks, numbers, shape, tags
 from nmt.spans import masking as spans
 
 Direction = tuple[str, str]  # the languages of source and translation, such as ("en", "zh")
@@ -36,7 +36,11 @@ CHECKS: dict[Direction, Checks] = {
     ENGLISH_TO_CHINESE: {
         "number missing": numbers.missing,
         "number invented": numbers.invented,
-        "span mangled": spans.lost,
+        "fraction missing": amounts.fraction_missing,
+        "currency missing": amounts.currency_missing,
+        "sign missing": amounts.sign_missing,
+        "day missing": amounts.day_missing,
+        "span mangled": spans.lost_from_english,
         "tag misplaced": tags.misplaced,
         "stray punctuation": marks.stray,
         "repetition": shape.repeated,
@@ -45,6 +49,16 @@ CHECKS: dict[Direction, Checks] = {
         "too long": shape.too_long,
     },
 }
+# What does damage where nobody looks: it is told without being asked for.
+DAMAGE: dict[Direction, Checks] = {
+    ENGLISH_TO_CHINESE: {
+        "number missing": amounts.changed,
+        "fraction missing": amounts.fraction_missing,
+        "currency missing": amounts.currency_missing,
+        "span mangled": spans.lost,
+    }
+}
+_DAMAGE_ANYWHERE: Checks = {"span mangled": spans.lost}
 # The kinds of faults of all directions.
 KINDS = tuple(
     dict.fromkeys(kind for checks in (*CHECKS.values(), ANY_DIRECTION) for kind in checks)
@@ -69,23 +83,27 @@ def checks_of(direction: Direction) -> Checks:
 
 def faults(source: str, translation: str, direction: Direction) -> list[Fault]:
     """All that is wrong with a translation, in the order of the checks of its direction."""
-    found: list[Fault] = []
-    for kind, check in checks_of(direction).items():
-        details = dict.fromkeys(check(source, translation))  # nothing twice
-        found += [Fault(kind, detail) for detail in details]
-    return found
+    return _found_by(checks_of(direction), source, translation)
+
+
+def damage(source: str, translation: str, direction: Direction) -> list[Fault]:
+    """The protected spans, amounts of money and large numbers that the translation does not have as they are."""
+    return _found_by(DAMAGE.get(direction, _DAMAGE_ANYWHERE), source, translation)
 
 
 def mangled(source: str, translation: str) -> list[Fault]:
     """The protected spans that the translation does not have byte for byte."""
-    return _faults_anywhere("span mangled", source, translation)
+    return _found_by(_DAMAGE_ANYWHERE, source, translation)
 
 
 def repetition(source: str, translation: str) -> list[Fault]:
     """What occurs four times in a row, if nothing in the source occurs three times in a row."""
-    return _faults_anywhere("repetition", source, translation)
+    return _found_by({"repetition": shape.repeated}, source, translation)
 
 
-def _faults_anywhere(kind: str, source: str, translation: str) -> list[Fault]:
-    details = dict.fromkeys(ANY_DIRECTION[kind](source, translation))
-    return [Fault(kind, detail) for detail in details]
+def _found_by(checks: Checks, source: str, translation: str) -> list[Fault]:
+    found: list[Fault] = []
+    for kind, check in checks.items():
+        details = dict.fromkeys(check(source, translation))  # nothing twice
+        found += [Fault(kind, detail) for detail in details]
+    return found

@@ -290,6 +290,8 @@ class SearchConfig(Section):
     no_repeat_ngram: Count = 0
     typography: Literal["off", "keep", "none", "space"] = "keep"
     verify: Literal["off", "flag", "retry"] = "off"
+    abbreviations: bool = True
+    unknown_word: Rate = 0.15
     memory: FilePath | None = None
     memory_weight: Annotated[float, Field(gt=0, le=0.99), NO_BOOLEAN] = 0.7
     memory_temperature: Annotated[float, Field(ge=1e-6, le=1e6), NO_BOOLEAN] = 0.2

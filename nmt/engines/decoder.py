@@ -33,7 +33,7 @@ from nmt.search.sampling import uniforms
 from nmt.search.search import SEARCHES, sample
 from nmt.search.stepper import Ensemble, Stepper
 from nmt.spans.masking import MaskedPair, Numbers, mask_pair
-from nmt.text.side import Side, keeps_chinese
+from nmt.text.side import Side, is_into_chinese
 
 
 class Source(NamedTuple):
@@ -90,8 +90,8 @@ class Decoder:
         """Both sides with placeholders, as in translating, for what occurs once in each."""
         masked = None
         if self.protects:
-            chinese = keeps_chinese(self.src, self.tgt)
-            masked = mask_pair(source, translation, 0, self._numbers, chinese)
+            foreign = is_into_chinese(self.src, self.tgt)
+            masked = mask_pair(source, translation, 0, self._numbers, foreign)
         return masked or MaskedPair(source, translation, {})
 
     @property

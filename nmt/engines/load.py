@@ -17,7 +17,7 @@ from nmt.neighbours.memory_pairs import memory_pairs
 from nmt.run.choice import check_fits, load_checkpoint, refuse_other_vocabularies
 from nmt.run.folder import RunDir
 from nmt.run.sides import load_side, numbers_masked
-from nmt.text.side import keeps_chinese
+from nmt.text.side import is_into_chinese
 
 _KERNELS = 16_384  # the shapes of decoding are many and small
 
@@ -46,7 +46,7 @@ def load_decoder(
         models.append(build(its_config, its_folder, its_weights))
         folders.append(its_folder)
 
-    numbers = numbers_masked(config.prepare.augment, keeps_chinese(src, tgt))
+    numbers = numbers_masked(config.prepare.augment, is_into_chinese(src, tgt))
     decoder = Decoder(models[0], src, tgt, resolved, warn, numbers, models[1:])
     say(f"nmt: {_named(folders, run.note)}, {resolved} on {where}")
     return decoder, tuple(folders)

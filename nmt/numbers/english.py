@@ -8,6 +8,8 @@ from decimal import Decimal
 from math import prod
 
 from nmt.numbers.arithmetic import Values, decade_values, hour_values, ratio, scaled, spoken_terms
+from nmt.numbers.currencies import BY_SIGN
+from nmt.numbers.fractions import fractions
 from nmt.numbers.patterns import CLOCK, DIVIDED, FIGURES, FOLD, FRACTIONS
 from nmt.numbers.reading import Number, Reader, read_clock, read_divided, read_figures
 
@@ -106,6 +108,8 @@ _SCALES = {
     "dozen": 12,
     "hundred": 100,
     "thousand": 1000,
+    "lakh": 10**5,
+    "crore": 10**7,
     "million": 10**6,
     "billion": 10**9,
     "trillion": 10**12,
@@ -234,6 +238,7 @@ def english(text: str) -> list[Number]:
         numbers += found
     numbers += _in_words(words)
     numbers += _and_a_half(folded)
+    numbers += [Number(each.text, each.values, digits=False) for each in fractions(folded)]
     return numbers
 
 
@@ -266,7 +271,8 @@ def _read_number(match: re.Match[str]) -> Iterator[Number]:
     if match["scale"]:
         unscaled = values
         values = scaled(unscaled, _factor(match["scale"]))
-        if match["scale"].strip(" -").lower().removesuffix("s") in _MAY_BE_A_UNIT:
+        is_unit = match["scale"].strip(" -").lower().removesuffix("s") in _MAY_BE_A_UNIT
+        if is_unit and not _is_money(match):
             values += unscaled
         parts = ()
     elif match["next_scale"]:
@@ -274,6 +280,12 @@ def _read_number(match: re.Match[str]) -> Iterator[Number]:
     if match["hour"] or match["next_hour"]:
         values = hour_values(values[0])
     yield Number(match[0].strip(), values, parts=parts)
+
+
+def _is_money(match: re.Match[str]) -> bool:
+    """Whether a currency is before the figures: the m of $45.6m is no metre."""
+    before = match.string[max(match.start() - 4, 0) : match.start()].rstrip()
+    return before.endswith(tuple(BY_SIGN))
 
 
 def _factor(scale: str) -> int:
@@ -343,9 +355,17 @@ def _together(run: list[str]) -> Iterator[Number]:
 
     Any of the first words may not belong to the rest: another six million.
     """
+    run = re.sub(
+        "(one|three) quarter(?= [a-z]+(?:ion|and|red|akh|ore))", r"\1-quarter", " ".join(run)
+    ).split()
     for start in range(len(run) - 1):
         words = run[start:]
-        first, *rest = spoken_terms(words, _FACTORS, lambda word: _WORDS[word][0])
+        first, *rest = spoken_terms(words, _FACTORS, _value_of_word)
         others = sum(rest, Decimal(0))
         values = (first + others, 100 * first + others, *ratio(first, others))
         yield Number(" ".join(words), values, digits=False)
+
+
+def _value_of_word(words: str) -> Decimal:
+    """What a word means first, or a product of words with a hyphen: three-quarter."""
+    return prod((_WORDS[word][0] for word in words.split("-")), start=Decimal(1))

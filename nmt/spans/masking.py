@@ -21,15 +21,17 @@ from nmt.spans.markup import (
     with_emphasis,
 )
 from nmt.spans.number_patterns import (
+    AMOUNT,
     FIGURE,
     LONG_NUMBER,
     NUMBER,
     SCALED_NUMBER,
+    WHOLE_AMOUNT,
     WHOLE_SCALED_NUMBER,
     in_chinese,
 )
 from nmt.spans.patterns import APOSTROPHE, EMOJI, EMOTICON, IDENTIFIER, PATTERN, PICTURES
-from nmt.text.scripts import CHINESE_WORDS
+from nmt.text.scripts import CHINESE_WORD, FOREIGN_WORDS
 from nmt.text.vocab import JOINT, PLACEHOLDERS
 
 # Numbers take the last of them, other spans the first, as long as there are any: a model learns that 点 or 年 may
@@ -53,16 +55,25 @@ _PATTERNS: dict[Numbers, re.Pattern[str]] = {
     "figures": _SPAN_OR_FIGURE,
     "all": _SPAN_OR_NUMBER,
 }
+# What Chinese writes by rule: 300 CHF.
+_PATTERNS_INTO_CHINESE: dict[Numbers, re.Pattern[str]] = {
+    "long": _SPAN,
+    "figures": re.compile(f"{AMOUNT} | {_SPAN_OR_FIGURE.pattern}", re.VERBOSE),
+    "all": re.compile(f"{AMOUNT} | {_SPAN_OR_NUMBER.pattern}", re.VERBOSE),
+}
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {EMOJI} | {EMOTICON}", re.VERBOSE)
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _APOSTROPHE = re.compile(APOSTROPHE, re.VERBOSE)
-_WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
+_WHOLE_NUMBER = re.compile(
+    rf"{WHOLE_AMOUNT.pattern} | {WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE
+)
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
     rf"""
     [`<&{{%/@#\\()+>^{PICTURES}]
   | ~~ | !\[ | [-*][ ]\[
-  | \d[\d,.-]+\d
+  | \d[\d,.-]+\d | \d[ ]\d | \d[A-Z-]
+  | BIC | SWIFT | [=!:<>]=[ ] | [ ][=*×÷±≤≥≠≈−·|][ ] | [²³°]
   | [.:;=-]\w
   | ="
   | [A-Za-z]\d
@@ -153,15 +164,18 @@ def _is_apostrophe(match: re.Match[str]) -> bool:
     return _APOSTROPHE.match(match.string, match.start()) is not None
 
 
-def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
-    """Replace the spans of a text by placeholders: `numbers` and Markdown's emphasis too, Chinese words if asked for.
+def mask(text: str, numbers: Numbers = "long", into_chinese: bool = False) -> Masked:
+    """Replace the spans of a text by placeholders: `numbers` and Markdown's emphasis too.
+
+    `into_chinese`: the text is English and becomes Chinese. Then words in other scripts than Latin are spans as well,
+    and so are amounts of some currencies, which Chinese writes by rule: HK$5 million as 500万港元.
 
     The placeholder of 600 million stands for 6亿. What there is no placeholder for stays, unless it
-    is one itself: numbers give way to other spans, and Chinese words come last. don&#39;t is read as don't.
+    is one itself: numbers give way to other spans, and foreign words come last. don&#39;t is read as don't.
     """
     text = text.replace(JOINT, " ")
-    chinese = chinese and CHINESE_WORDS.search(text) is not None
-    if not chinese and not _may_have_spans(text, numbers):
+    is_foreign = into_chinese and FOREIGN_WORDS.search(text) is not None
+    if not is_foreign and not _may_have_spans(text, numbers):
         return Masked(text, {})
     free = deque(PLACEHOLDERS)
     spans: dict[str, str] = {}
@@ -180,11 +194,12 @@ def mask(text: str, numbers: Numbers = "long", chinese: bool = False) -> Masked:
 
         return pattern.sub(hide, text)
 
-    masked = hide_all(_PATTERNS[numbers], text)
+    patterns = _PATTERNS_INTO_CHINESE if into_chinese else _PATTERNS
+    masked = hide_all(patterns[numbers], text)
     elements = tag_elements(spans)
     masked = _hide_emphasis(masked, free, spans, elements)
-    if chinese:
-        masked = hide_all(CHINESE_WORDS, masked)
+    if is_foreign:
+        masked = hide_all(FOREIGN_WORDS, masked)
     return Masked(set_apart(masked, spans), spans, tuple(elements))
 
 
@@ -224,12 +239,12 @@ def _is_number(span: str) -> bool:
 
 
 def mask_pair(
-    src: str, tgt: str, first: int, numbers: Numbers = "long", chinese: bool = False
+    src: str, tgt: str, first: int, numbers: Numbers = "long", foreign: bool = False
 ) -> MaskedPair | None:
     """Replace what occurs once on each side by the same placeholder on both; None if nothing does.
 
-    That is spans, `numbers` among them, Markdown's emphasis and, if asked for, the Chinese words of the source. `first`
-    is any number: it says which of the placeholders comes first.
+    That is spans, `numbers` among them, Markdown's emphasis and, if asked for, `foreign` words: those of the source in
+    other scripts than Latin. `first` is any number: it says which of the placeholders comes first.
     """
     src, tgt = (side.replace(JOINT, " ") for side in (src, tgt))
     free = deque(_from(SPAN_PLACEHOLDERS, first) + _from(NUMBER_PLACEHOLDERS, first))
@@ -239,8 +254,8 @@ def mask_pair(
         if len(free) >= 2:
             both = free.popleft(), free.popleft()
             src, tgt = (_hide_emphasis(side, deque(both), spans, [], mark) for side in (src, tgt))
-    if chinese:
-        src, tgt = _hide_shared_chinese(src, tgt, free, spans)
+    if foreign:
+        src, tgt = _hide_shared_words(src, tgt, free, spans)
     return MaskedPair(set_apart(src, spans), tgt, spans) if spans else None
 
 
@@ -261,10 +276,10 @@ def _hide_shared_spans(
     return pattern.sub(hide, src), pattern.sub(hide, tgt)
 
 
-def _hide_shared_chinese(
+def _hide_shared_words(
     src: str, tgt: str, free: deque[str], spans: dict[str, str]
 ) -> tuple[str, str]:
-    words = CHINESE_WORDS.findall(src)
+    words = FOREIGN_WORDS.findall(src)
     for word in [word for word in words if src.count(word) == 1]:
         # Counted anew: a word before may have taken a part of it, as 北京 does of 京城 in 北京城.
         if free and tgt.count(word) == 1:
@@ -302,6 +317,14 @@ def lost(source: str, translation: str) -> list[str]:
     """
     counts = _exact_spans(source)
     return [span for span, count in counts.items() if translation.count(span) < count]
+
+
+def lost_from_english(source: str, translation: str) -> list[str]:
+    """The same, and words in scripts that are neither Latin nor Chinese."""
+    if source.isascii():
+        return lost(source, translation)
+    words = [word for word in FOREIGN_WORDS.findall(source) if not CHINESE_WORD.fullmatch(word)]
+    return lost(source, translation) + [word for word in words if word not in translation]
 
 
 @lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other

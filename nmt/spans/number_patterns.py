@@ -6,6 +6,7 @@ The patterns are fragments for `re.VERBOSE` without groups of their own.
 import re
 from decimal import Decimal
 
+from nmt.numbers.currencies import BY_SIGN, OTHER_CODE, OTHER_SIGN
 from nmt.numbers.english import english
 
 LONG_NUMBER = r"""(?a:
@@ -16,6 +17,7 @@ LONG_NUMBER = r"""(?a:
       | \d{5,}                                  # 20191121
       | 0x[\da-fA-F]{1,64}                      # 0xff
       | \#\d{2,}                                # #8427
+      | \d{1,2} / \d{1,2} / (?: 19 | 20 )\d\d    # 03/04/2025: March or April
       | [A-Z]{2,9} - \d+                        # UTF-8
       | (?: v\d+ (?: \.\d+ )+                   # v1.2
           | \d+ (?: \.\d+ ){2,}                 # 3.11.4
@@ -36,6 +38,9 @@ _SCALABLE = r"(?: \d{1,3} (?: ,\d{3} ){1,4} | \d{1,9} ) (?: \.\d{1,9} )?"
 _AFTER_BETWEEN = r"(?: (?<= etween[ ] ) | (?<= etween[ ][$£€] ) )"
 
 
+_SCALES = r"(?: [ \xa0-] (?i: (?: hundred | thousand | million | billion | trillion ) s? ) \b )"
+
+
 def _scaled_number(before_and: str) -> str:
     """A pattern of 600 million, 3 hundred thousand, 10 to 20 million, and 5 and $6 billion after `before_and`."""
     return rf"""(?a:
@@ -43,8 +48,7 @@ def _scaled_number(before_and: str) -> str:
         (?: (?! {_YEAR} ) {_SCALABLE} (?: [ ] (?: to | or ) [ ] | [-–] ) [$£€]?
           | {before_and} {_SCALABLE} [ ] and [ ] [$£€]?
         )?
-        {_SCALABLE}
-        (?: [ \xa0-] (?i: (?: hundred | thousand | million | billion | trillion ) s? ) \b )+
+        {_SCALABLE} {_SCALES}+
     )"""
 
 
@@ -53,17 +57,37 @@ FIGURE = rf"""(?a:                             # 42, 3.5, 10 of 10th, but not 19
     {NUMBER_STARTS} (?! {_YEAR} )
     (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS} {_NO_SCALE}
 )"""
+_QUANTITY = f"{_SCALABLE} {_SCALES}{{0,3}}"
+_AMOUNT_ENDS = r"(?! \w | [.,:/]\d | [ ]?[-–][ ]?\d )"
+AMOUNT = rf"""(?a:                             # HK$5 million, 300 CHF; $, £, € and ¥ stay outside
+    (?<! [\w.,:/+$-] ) {OTHER_SIGN} [ ]? {_QUANTITY} {_AMOUNT_ENDS}
+  | {NUMBER_STARTS} {_QUANTITY} [ ] (?! [A-Z]{{3}} [ ]? \d ) {OTHER_CODE} \b
+)"""
+_PARTS_OF_AMOUNT = re.compile(
+    rf"(?a: (?P<before> [^\d\s]* ) [ ]? (?P<quantity> {_QUANTITY} ) [ ]? (?P<behind> [A-Z]* ) ) \Z",
+    re.VERBOSE,
+)
+WHOLE_AMOUNT = re.compile(rf"{AMOUNT} \Z", re.VERBOSE)
 _CHINESE_JOINTS = {" to ": "到", " or ": "或", " and ": "和"}
 _CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
 WHOLE_SCALED_NUMBER = re.compile(rf"{_scaled_number('')} \Z", re.VERBOSE)
 
 
 def in_chinese(span: str) -> str:
-    """600 million as 6亿, 10 to 20 million as 1000万到2000万; other spans as they are."""
+    """600 million as 6亿, 10 to 20 million as 1000万到2000万, HK$5 million as 500万港元; other spans as they are."""
+    if WHOLE_AMOUNT.match(span):
+        return _amount(span)
     if WHOLE_SCALED_NUMBER.match(span) is None:
         return span
     joint = next((chinese for word, chinese in _CHINESE_JOINTS.items() if word in span), "到")
     return joint.join(_counted(number.values[0]) for number in english(span) if number.digits)
+
+
+def _amount(span: str) -> str:
+    parts = _PARTS_OF_AMOUNT.match(span)
+    assert parts is not None  # noqa: S101 - it has the same pattern
+    quantity = in_chinese(parts["quantity"])
+    return quantity + BY_SIGN[parts["before"] or parts["behind"]].names[0]
 
 
 def _counted(value: Decimal) -> str:

@@ -2,6 +2,7 @@
 
 from html.entities import name2codepoint
 
+from nmt.spans.codes import CODE
 from nmt.text.scripts import HAN
 
 CHINESE = f"{HAN}（《〈【「『）》〉】」』，。；：？！、“”‘’…—"  # a neighbour of these is Chinese; they end a URL
@@ -101,6 +102,7 @@ PATTERN = f"""
   | {_FORMAT}
   | {_URL}
   | {_EMAIL}
+  | {CODE}
   | {_PATH}
   | {_OPTION}
   | {_SETTING}

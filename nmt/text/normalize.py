@@ -36,6 +36,11 @@ _STRAIGHT_QUOTES = str.maketrans(
         "„": '"',
     }
 )
+# Full-width forms of ASCII, and the space of that width, but for marks that Chinese within English has. East Asian
+# languages have them in text of their own.
+_WIDE = {0x3000: " ", **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F)}}
+_NARROW = {wide: narrow for wide, narrow in _WIDE.items() if narrow not in "!(),:;?~"}
+_KEEPS_WIDE = frozenset(("zh", "ja", "ko"))
 # U+2581 stands for a space in several tokenizers, so it cannot stand for itself.
 _RESERVED = "\u2581"
 
@@ -50,8 +55,13 @@ def normalize(text: str, language: str) -> str:
         text = unicodedata.normalize("NFC", _without_heaps(text))
         text = text.replace(_RESERVED, "_")
         if language != "zh":
-            text = text.translate(_STRAIGHT_QUOTES)
+            text = with_narrow_letters(text, language).translate(_STRAIGHT_QUOTES)
     return " ".join(text.split())
+
+
+def with_narrow_letters(text: str, language: str) -> str:
+    """A text with full-width letters and digits as ASCII, unless its language writes them: Ｆｕｌｌ as Full."""
+    return text if text.isascii() or language in _KEEPS_WIDE else text.translate(_NARROW)
 
 
 def _without_heaps(text: str) -> str:

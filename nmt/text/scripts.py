@@ -5,7 +5,24 @@ import re
 # The inside of a set of characters: with 々 and 〇, the extensions, and the compatibility forms.
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 HAS_HAN = re.compile(f"[{HAN}]")
-CHINESE_WORDS = re.compile(f"《 [{HAN}]+ 》 | [{HAN}]+", re.VERBOSE)  # 《红楼梦》, 北京
+# Letters of scripts that are neither Latin nor Han, with their vowel signs.
+_OTHER_LETTERS = (
+    "\u0370-\u037d\u037f-\u1cff\u1f00-\u1fff"  # Greek to Vedic, Greek with accents
+    "\u3041-\u30fa\u30fc-\u30ff\u3131-\u318e"  # kana, Hangul
+    "\ua4d0-\uabff\uac00-\ud7a3"  # Lisu to Meetei Mayek, Hangul
+    "\ufb1d-\ufdff\ufe70-\ufefc"  # Hebrew and Arabic
+)
+_OTHER_WORD = f"[{_OTHER_LETTERS}] [{_OTHER_LETTERS}{HAN}\u200c\u200d]*"
+CHINESE_WORD = re.compile(f"《? [{HAN}]+ 》?", re.VERBOSE)
+# Words that English text has from elsewhere: 《红楼梦》, 北京, Привет, 東京タワー. A Greek letter alone is a sign.
+FOREIGN_WORDS = re.compile(
+    f"""
+    《 [{HAN}]+ 》
+  | [{HAN}]* (?! [α-ωΑ-Ω] (?! [{_OTHER_LETTERS}] ) ) {_OTHER_WORD} (?: [ -] {_OTHER_WORD} )*
+  | [{HAN}]+
+    """,
+    re.VERBOSE,
+)
 
 # The 500 most frequent characters that Simplified text does not have (OpenCC's tables, less GB
 # 2312): 92 % of all occurrences, so that hardly a sentence has none. What both scripts use, as 著 乾
@@ -30,6 +47,6 @@ def is_traditional(text: str) -> bool:
     return _TRADITIONAL_ONLY.search(text) is not None
 
 
-def without_chinese(text: str) -> str:
-    """A text without its Chinese words."""
-    return CHINESE_WORDS.sub("", text)
+def without_foreign_words(text: str) -> str:
+    """A text without its words in other scripts than Latin."""
+    return FOREIGN_WORDS.sub("", text)

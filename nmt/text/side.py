@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nmt.text.normalize import normalize
 from nmt.text.reading import Reading
-from nmt.text.scripts import without_chinese
+from nmt.text.scripts import without_foreign_words
 from nmt.text.tokenizers import Tokenizer
 from nmt.text.vocab import BOS, PAD, UNK, Vocab
 
@@ -55,12 +55,12 @@ class Side:
         return hashlib.sha256(deciding.encode()).hexdigest()[:16]
 
 
-def keeps_chinese(src: Side, tgt: Side) -> bool:
-    """Whether Han characters of a source stay as they are: those of a Japanese one may need a translation."""
+def is_into_chinese(src: Side, tgt: Side) -> bool:
+    """Whether English becomes Chinese: words of a source in other scripts stay as they are."""
     return src.language == "en" and tgt.language == "zh"
 
 
 def needs_translation(line: str, src: Side, tgt: Side) -> bool:
     """Whether a source has a letter, other than of words that stay as they are."""
-    foreign = without_chinese(line) if keeps_chinese(src, tgt) else line
+    foreign = without_foreign_words(line) if is_into_chinese(src, tgt) else line
     return any(map(str.isalpha, foreign))

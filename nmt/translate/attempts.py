@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from nmt.config.schema import AugmentConfig, SearchConfig
+from nmt.numbers.rewording import reworded
 from nmt.run.sides import numbers_masked
 from nmt.spans import masking as spans
-from nmt.spans.masking import Masked
+from nmt.spans.masking import Masked, Numbers
 
 # A retry looks at this many times as many hypotheses, in batches that much smaller: it takes no more memory.
 _WIDER = 3
@@ -20,14 +20,24 @@ def mask_nothing(line: str) -> Masked:
     return Masked(line, {})
 
 
-def showing_figures(protects: bool, taught: AugmentConfig, chinese: bool) -> Mask | None:
+def _masking(numbers: Numbers, into_chinese: bool) -> Mask:
+    """What hides the spans of a line; the amounts of one in English that becomes Chinese are reworded first."""
+
+    def mask(line: str) -> Masked:
+        read = reworded(line) if into_chinese else line
+        return spans.mask(read, numbers, into_chinese)
+
+    return mask
+
+
+def showing_figures(protects: bool, taught: AugmentConfig, into_chinese: bool) -> Mask | None:
     """The mask under which the model reads the figures that the first search hides from it; None if it hides none.
 
     The arguments are those of `attempts`.
     """
-    if not protects or numbers_masked(taught, chinese) == "long":
+    if not protects or numbers_masked(taught, into_chinese) == "long":
         return None
-    return partial(spans.mask, chinese=chinese, numbers="long")
+    return _masking("long", into_chinese)
 
 
 @dataclass(frozen=True)
@@ -54,21 +64,21 @@ class Attempt:
         return min(limits, default=0)
 
 
-def attempts(protects: bool, taught: AugmentConfig, chinese: bool) -> tuple[Attempt, ...]:
+def attempts(protects: bool, taught: AugmentConfig, into_chinese: bool) -> tuple[Attempt, ...]:
     """What to try with a model, in order. The first has the mask of the first search.
 
     `protects`: it has placeholders. `taught`: the variants of pairs that it was trained with.
-    `chinese`: Chinese words in a line are to stay as they are.
+    `into_chinese`: it translates English into Chinese.
     """
     if not protects:
         return (Attempt(mask_nothing), Attempt(mask_nothing, no_repeat_ngram=4))
-    mask_spans = partial(spans.mask, chinese=chinese, numbers=numbers_masked(taught, chinese))
+    mask_spans = _masking(numbers_masked(taught, into_chinese), into_chinese)
     # A translation without faults may be further down.
     chosen = [Attempt(mask_spans)]
     if taught.masked_numbers > 0:
         # Numbers that the model gets wrong come through as placeholders, or better without.
-        chosen.append(Attempt(partial(spans.mask, chinese=chinese, numbers="all")))
-        chosen.append(Attempt(partial(spans.mask, chinese=chinese, numbers="long")))
+        chosen.append(Attempt(_masking("all", into_chinese)))
+        chosen.append(Attempt(_masking("long", into_chinese)))
     # A placeholder may itself be what confuses the model.
     chosen.append(Attempt(mask_nothing))
     # What goes round in circles may not.

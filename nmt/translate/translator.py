@@ -6,26 +6,32 @@ repaired. If the best candidate has a fault, the line is tried again in other wa
 """
 
 import hashlib
+import math
+import re
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.checks.faults import Fault, faults, mangled, repetition
+from nmt.checks.faults import Fault, damage, faults, mangled, repetition
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.base import Engine
 from nmt.run.sides import numbers_masked
-from nmt.text.side import keeps_chinese
+from nmt.text.normalize import with_narrow_letters
+from nmt.text.side import is_into_chinese
 from nmt.translate.attempts import attempts, mask_nothing, showing_figures
 from nmt.translate.between_spans import texts_between, with_spans
 from nmt.translate.candidates import agreed
 from nmt.translate.line import Line
 from nmt.translate.line_search import LineSearch
+from nmt.translate.short_lines import known_line
 from nmt.translate.translation import Candidate, Translation
 
 if TYPE_CHECKING:
     from nmt.scoring.alignment import Alignment
+
+_WORD = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'-]*[.]?")
 
 
 class Translator:
@@ -43,12 +49,12 @@ class Translator:
         self.tgt = engine.tgt
         self.search = search
         self._direction = (self.src.language, self.tgt.language)
-        chinese = keeps_chinese(self.src, self.tgt)
+        self._into_chinese = into_chinese = is_into_chinese(self.src, self.tgt)
         self._find = LineSearch(engine, search.typography)
-        self._numbers = numbers_masked(taught, chinese)
-        self._attempts = attempts(engine.protects, taught, chinese)
+        self._numbers = numbers_masked(taught, into_chinese)
+        self._attempts = attempts(engine.protects, taught, into_chinese)
         self.mask = self._attempts[0].mask  # for the first search
-        self._showing_figures = showing_figures(engine.protects, taught, chinese)
+        self._showing_figures = showing_figures(engine.protects, taught, into_chinese)
 
     def fingerprint(self) -> str:
         """A hash of engine, vocabularies and search. Translators with the same hash translate alike."""
@@ -73,17 +79,20 @@ class Translator:
         one of them is translated again without any; a model without placeholders gets it as text anyway. In beam
         search, a best candidate that is blank or repeats itself, or with `verify: retry` has any fault, gives way to
         the first one without. With `verify: retry`, a line whose figures were hidden is also searched with them, and
-        its best candidate is the one that both searches rank high. A line in which a span still comes out changed is
-        translated in parts around it.
+        its best candidate is the one that both searches rank high. A line that a table of abbreviations knows is not
+        searched, and a word that the model does not know stays as it is. A line in which a span still comes out changed
+        is translated in parts around it.
         """
-        under_way = [Line(line, self.mask(line)) for line in lines]
+        read = [with_narrow_letters(line, self.src.language) for line in lines]
+        under_way = [Line(line, self.mask(line), self._from_table(line)) for line in read]
         self._search(under_way)
         self._search_again_unmasked(under_way)
         if self.search.effective_method == "beam":
             self._search_again_with_figures(under_way)
             self._replace_faulty(under_way)
+        self._keep_unknown_words(under_way)
         self._put_in_spans(under_way)
-        return [self._translation(line) for line in under_way]
+        return [self._translation(*each) for each in zip(lines, under_way, strict=True)]
 
     def alignments(self, translations: Sequence[Translation]) -> "list[Alignment | None]":
         """Which words of each best translation belong to which of its source. Needs the engine torch."""
@@ -95,10 +104,17 @@ class Translator:
 
     # --- the steps of a line ---
 
+    def _from_table(self, line: str) -> list[Candidate]:
+        """The only candidate of a line that needs no model."""
+        asked = self._into_chinese and self.search.abbreviations
+        chinese = known_line(line) if asked else None
+        return [Candidate(chinese, 0.0, 0.0)] if chinese else []
+
     def _search(self, lines: Sequence[Line]) -> None:
-        """Find candidates for each line."""
-        found = self._find([line.masked for line in lines], self.search)
-        for line, candidates in zip(lines, found, strict=True):
+        """Find candidates for each line that has none."""
+        unknown = [line for line in lines if not line.candidates]
+        found = self._find([line.masked for line in unknown], self.search)
+        for line, candidates in zip(unknown, found, strict=True):
             line.candidates = candidates
 
     def _search_again_unmasked(self, lines: Sequence[Line]) -> None:
@@ -151,6 +167,16 @@ class Translator:
         line.candidates = better.candidates[: self.search.n_best]
         return True
 
+    def _keep_unknown_words(self, lines: Sequence[Line]) -> None:
+        """Put the word itself first where a line is one word, and the model does not know it."""
+        if not self._into_chinese or not self.search.unknown_word:
+            return
+        least = math.log(self.search.unknown_word)
+        for line in lines:
+            word = line.source.strip()
+            if _WORD.fullmatch(word) and line.best and line.best.log_prob < least:
+                line.candidates = [Candidate(word, 0.0, 0.0), *line.candidates]
+
     def _put_in_spans(self, lines: Sequence[Line]) -> None:
         """Where the best candidate has a span changed, put a translation in parts around the spans first."""
         changed = [line for line in lines if line.best and mangled(line.source, line.best.text)]
@@ -169,15 +195,16 @@ class Translator:
         if self.search.verify == "retry":
             return bool(faults(line, candidate.text, self._direction))
         is_blank = not candidate.text
-        return is_blank or bool(repetition(line, candidate.text) or mangled(line, candidate.text))
+        damaged = damage(line, candidate.text, self._direction)
+        return is_blank or bool(damaged or repetition(line, candidate.text))
 
-    def _translation(self, line: Line) -> Translation:
+    def _translation(self, source: str, line: Line) -> Translation:
         found = self._faults(line.source, line.best) if line.best else []
         n_best = tuple(line.candidates[: self.search.n_best])
-        return Translation(line.source, n_best, tuple(found), self.search.verify != "off")
+        return Translation(source, n_best, tuple(found), self.search.verify != "off")
 
     def _faults(self, line: str, best: Candidate) -> list[Fault]:
         """The faults that are reported."""
         if self.search.verify == "off":
-            return mangled(line, best.text)
+            return damage(line, best.text, self._direction)
         return faults(line, best.text, self._direction)

@@ -125,7 +125,7 @@ def test_a_name_between_double_underscores_is_a_span_of_its_own() -> None:
 )
 def test_any_markup_comes_back_from_masking(parts: list[str]) -> None:
     text = "".join(parts)
-    masked = mask(text, chinese=True)
+    masked = mask(text, into_chinese=True)
     plain = re.sub("(?<=[a-z])&#39;(?=[a-z])", "'", text).replace("\x1f", " ")
     assert masked.fill(masked.text) in (plain, text)
 

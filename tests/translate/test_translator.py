@@ -259,6 +259,8 @@ def test_spans_come_out_byte_for_byte_each_once(
         ("the cat 北京 sat", "那猫北京坐"),
         ("北京 the 谢谢 你好 cat", "北京那谢谢你好猫"),
         ("北京", "北京"),
+        ("Привет, мир!", "Привет, мир!"),
+        ("the мир sat", "那мир坐"),
         ("他说：“我不去。”", "他说：“我不去。”"),
         (
             "2月1日,王,李,张,赵,钱,孙,周,吴,郑,冯走了。",
@@ -273,6 +275,44 @@ def test_what_is_chinese_in_an_english_line_stays_as_it_is(
     tgt = side("zh", ["那", "猫", "坐", *PLACEHOLDERS])
     translating = translator(Echo(60, len(tgt.vocab)), src, tgt, method=method)
     assert translating.translate([line])[0].text == text
+
+
+class Unsure(Echo):
+    """Gives the likeliest token hardly more probability than the others."""
+
+    def decode(self, tgt_in: Tensor, cache: EchoCache) -> Tensor:
+        return super().decode(tgt_in, cache) / 60
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_a_word_that_the_model_does_not_know_stays_as_it_is(method: str) -> None:
+    src = side("en", ["the", "cat", "sat", *PLACEHOLDERS])
+    tgt = side("zh", ["那", "猫", "坐", *PLACEHOLDERS])
+    sure = translator(Echo(60, len(tgt.vocab)), src, tgt, method=method)
+    unsure = translator(Unsure(60, len(tgt.vocab)), src, tgt, method=method)
+    anyway = translator(Unsure(60, len(tgt.vocab)), src, tgt, method=method, unknown_word=0)
+    assert sure.translate(["cat"])[0].text == "猫"
+    assert unsure.translate(["cat"])[0].text == "cat"
+    assert anyway.translate(["cat"])[0].text == "猫"
+    assert unsure.translate(["the cat"])[0].text != "the cat"
+
+
+def test_a_line_that_a_table_knows_needs_no_model() -> None:
+    src = side("en", ["the", "cat", "qty", "mon", *PLACEHOLDERS])
+    tgt = side("zh", ["那", "猫", "坐", "天", *PLACEHOLDERS])
+    model = Echo(60, len(tgt.vocab))
+    lines = ["qty", "Mon-Tue", "cat"]
+    found = translator(model, src, tgt).translate(lines)
+    assert [each.text for each in found] == ["数量", "周一至周二", "猫"]
+    assert translator(model, src, tgt, abbreviations=False).translate(["qty"])[0].text == "坐"
+
+
+def test_full_width_letters_are_read_as_others_and_the_source_is_told_as_it_was() -> None:
+    src = side("en", ["the", "cat", "sat", *PLACEHOLDERS])
+    tgt = side("zh", ["那", "猫", "坐", *PLACEHOLDERS])
+    (found,) = translator(Echo(60, len(tgt.vocab)), src, tgt).translate(["ｔｈｅ　ｃａｔ"])
+    assert found.text == "那猫"
+    assert found.source == "ｔｈｅ　ｃａｔ"
 
 
 def test_han_characters_in_a_japanese_line_are_translated() -> None:

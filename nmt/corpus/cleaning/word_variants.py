@@ -95,7 +95,7 @@ def _switched(pair: SentencePair, places: list[Place], turn: int) -> Variant | N
     word = Random(turn).choice(places)
     chinese = pair.tgt[word.tgt_start : word.tgt_end]
     src = pair.src[: word.start] + chinese + pair.src[word.end :]
-    masked = mask_pair(src, pair.tgt, first=turn, chinese=True)
+    masked = mask_pair(src, pair.tgt, first=turn, foreign=True)
     if masked is None or chinese not in masked.spans.values():
         return None
     return Variant("switched", *masked.sides)

@@ -41,7 +41,7 @@ def test_a_word_that_the_corpora_translate_is_masked_on_both_sides() -> None:
     place = SPAN_PLACEHOLDERS[0]
     assert sides == (f"He lives in {place} now.", f"他现在住在{place}。")
     # What `translate` makes of the line that a user types.
-    assert mask("He lives in 波士顿 now.", chinese=True).text == sides[0]
+    assert mask("He lives in 波士顿 now.", into_chinese=True).text == sides[0]
 
 
 def test_each_word_has_its_turn() -> None:

@@ -1,0 +1,149 @@
+"""Amounts in English that have one reading, in words that a model knows well: £20k as £20 thousand.
+
+Half a million becomes 500 thousand, 3 dozen 36, 5 lakh 500 thousand, one in three adults one third of adults, 1 1/2
+becomes 1.5, and 6'2" 6 feet 2 inches. `m` after a currency is million; elsewhere it may be a metre, and stays.
+"""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from math import prod
+from typing import NamedTuple
+
+from nmt.numbers.currencies import ANY_SIGN
+from nmt.numbers.fractions import COUNT, FIGURES, ONE_IN, as_fraction, value_of
+
+# --- what words and letters mean ---
+
+_SCALES = {
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 10**3,
+    "lakh": 10**5,
+    "million": 10**6,
+    "crore": 10**7,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_LARGE = ("trillion", "billion", "million", "thousand")  # how a large amount is written
+_LETTERS = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion"}
+
+# --- patterns ---
+
+_SCALE = "|".join(_SCALES)
+_MONEY_FOLLOWS = (
+    r"(?= [ ] (?: dollar | euro | pound | yen | yuan | rupee | franc | krona | [A-Z]{3} \b ) )"
+)
+_MANY_FOLLOW = r"(?= [ ] (?: people | [a-z]{3,20}s ) \b )"  # 3M users
+_AFTER_THOUSANDS = (
+    r"(?: (?<= [kK][ ]to[ ] ) | (?<= [kK][ ]and[ ] ) | (?<= [kK][-–] ) )"  # from 940k to 1.1m
+)
+# Attached, and neither of memory, screens and modems nor the run over ten kilometres nor the company 3M.
+_MAY_COUNT = (
+    r"(?! (?: [2458] | 10 | 16 | 32 | 56 | 64 | 128 | 256 | 512 | 1024 )[kK] | 3M | [\d.,]+[ ] )"
+)
+_BY_LETTER = rf"""
+    (?P<currency> {ANY_SIGN} [ ]? (?: {FIGURES} [ ]? [-–] [ ]? )? )?        # $3-5m
+    (?<! [\w.,] ) (?P<goes_on> {_AFTER_THOUSANDS} )? (?P<may_count> {_MAY_COUNT} )? (?P<figures> {FIGURES} )
+    [ ]? (?: (?P<sure> (?i: mn | mln | bn | bln | tn | trn ) ) | (?P<letter> [kKmMbBtT] ) )
+    (?! [\w²³] | [/'’]\w )
+    (?P<money> {_MONEY_FOLLOWS} )? (?P<counts> {_MANY_FOLLOW} )?
+"""
+_IN_DOZENS = rf"\b (?P<count> {COUNT} ) (?P<scales> (?: [ -] (?: dozen | lakh | crore ) s? ){{1,2}} ) \b (?! [ ] of )"
+_HALF_A = rf"""
+    \b (?: (?P<half> half ) | (?: (?: an? | one ) [ ] )? quarter [ ] of | (?P<three> three ) [ -] quarters [ ] of )
+    [ ] an? [ ] (?P<scale> {_SCALE} ) \b
+"""
+_AND_A_HALF = rf"""
+    \b (?P<count> {COUNT} ) [ ] and [ ] a [ ] half [ ] (?P<scale> {_SCALE} ) \b     # two and a half million
+  | \b (?: an? | one ) [ ] (?P<first> {_SCALE} ) [ ] and [ ] a [ ] half \b           # a million and a half
+"""
+# A half, a quarter and the like behind a whole number: 1 1/2 teaspoons.
+_MIXED = r"(?<! [\w.,/] ) (?P<whole> \d{1,3} ) [ ] (?P<top> \d ) / (?P<bottom> [2458] | 10 ) (?! [\d/.,] \d | \w )"
+_IN_FEET = r"""(?<! [\w.'] ) (?P<feet> \d{1,2} ) ['′’] [ ]? (?P<inches> \d | 1[01] ) (?: ["″”] | '' ) (?! \w )"""
+
+
+# --- what they become ---
+
+
+def _spelled_out(match: re.Match[str]) -> str:
+    """£20k as £20 thousand, where the letter can only be that."""
+    has = {name for name, found in match.groupdict().items() if found is not None}
+    letter = (match["sure"] or match["letter"])[0]
+    is_count = "may_count" in has and (letter in "kK" or (letter in "MB" and "counts" in has))
+    if not is_count and not has & {"sure", "currency", "money", "goes_on"}:
+        return match[0]
+    return f"{match['currency'] or ''}{match['figures']} {_LETTERS[letter.lower()]}"
+
+
+def _counted(match: re.Match[str]) -> str:
+    scales = [_SCALES[word.rstrip("s")] for word in re.findall("[a-z]+", match["scales"])]
+    return _written(value_of(match["count"]) * prod(scales))
+
+
+def _part_of(match: re.Match[str]) -> str:
+    share = Decimal("0.5") if match["half"] else Decimal("0.75" if match["three"] else "0.25")
+    return _written(share * _SCALES[match["scale"]])
+
+
+def _and_a_half(match: re.Match[str]) -> str:
+    count = value_of(match["count"]) if match["count"] else Decimal(1)
+    return _written((count + Decimal("0.5")) * _SCALES[match["scale"] or match["first"]])
+
+
+def _mixed(match: re.Match[str]) -> str:
+    """1 1/2 as 1.5."""
+    top, bottom = int(match["top"]), int(match["bottom"])
+    if not 0 < top < bottom:
+        return match[0]
+    return f"{int(match['whole']) + Decimal(top) / bottom:f}"
+
+
+def _in_feet(match: re.Match[str]) -> str:
+    return f"{match['feet']} feet {match['inches']} inches"
+
+
+def _written(amount: Decimal) -> str:
+    """500 thousand, 1.5 million; 36."""
+    for scale in _LARGE:
+        if amount >= _SCALES[scale]:
+            return f"{(amount / _SCALES[scale]).normalize():f} {scale}"
+    return f"{amount.normalize():f}"
+
+
+class _Rule(NamedTuple):
+    pattern: re.Pattern[str]
+    becomes: Callable[[re.Match[str]], str]
+
+
+def _rule(pattern: str, becomes: Callable[[re.Match[str]], str]) -> _Rule:
+    return _Rule(re.compile(f"(?a:{pattern})", re.VERBOSE | re.IGNORECASE), becomes)
+
+
+_RULES = (
+    _Rule(re.compile(f"(?a:{_BY_LETTER})", re.VERBOSE), _spelled_out),
+    _rule(_HALF_A, _part_of),
+    _rule(_AND_A_HALF, _and_a_half),
+    _rule(_IN_DOZENS, _counted),
+    _rule(ONE_IN, as_fraction),
+    _rule(_MIXED, _mixed),
+    _rule(_IN_FEET, _in_feet),
+)
+# Without any of these there is nothing to reword: most lines have none.
+_SUSPICIOUS = re.compile(
+    r"""
+    \d [ ]? [kmbt] | \d ['′’] | \d [ ] \d /
+  | [ ](?: in | of )[ ] (?: every[ ] )? [\dtfsen]
+  | half | quarter | dozen | lakh | crore
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def reworded(text: str) -> str:
+    """A line of English with its amounts in plain words."""
+    if _SUSPICIOUS.search(text) is None:
+        return text
+    for rule in _RULES:
+        text = rule.pattern.sub(rule.becomes, text)
+    return text

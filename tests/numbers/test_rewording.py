@@ -1,0 +1,110 @@
+"""Amounts that have one reading, in plain words; what may be something else stays."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.numbers.chinese import chinese
+from nmt.numbers.english import english
+from nmt.numbers.fractions import fractions
+from nmt.numbers.rewording import reworded
+from nmt.spans.masking import mask
+
+REWORDED = [
+    ("They raised $3tn and £20k.", "They raised $3 trillion and £20 thousand."),
+    ("up at $45.6m. Then £1.1bn!", "up at $45.6 million. Then £1.1 billion!"),
+    ("SEK 75m or 5m euros", "SEK 75 million or 5 million euros"),
+    ("$3-5m, $3m-$5m", "$3-5 million, $3 million-$5 million"),
+    ("from 940k to 1.1m", "from 940 thousand to 1.1 million"),
+    ("20k followers, 5M users", "20 thousand followers, 5 million users"),
+    ("Half a million people", "500 thousand people"),
+    ("half a dozen eggs, 3 dozen, two dozen dogs", "6 eggs, 36, 24 dogs"),
+    ("a quarter of a million", "250 thousand"),
+    ("three quarters of a billion", "750 million"),
+    ("a million and a half; two and a half million", "1.5 million; 2.5 million"),
+    ("5 lakh people, ₹2.5 crore, 3 lakh crore", "500 thousand people, ₹25 million, 3 trillion"),
+    ("One in three adults", "One third of adults"),
+    ("two in five is ill", "two fifths is ill"),
+    ("Nine out of ten nurses, 1 in 20 people", "90% of nurses, 5% of people"),
+    ("1 1/2 cups, 2 3/4 miles", "1.5 cups, 2.75 miles"),
+    ("He is 6'2\" or 5' 10\".", "He is 6 feet 2 inches or 5 feet 10 inches."),
+]
+KEPT = [
+    "10m long, 3 m high, 2.5m",
+    "a 10k run, 4K screens, a 56k modem, 128K, 3M masks",
+    "300 K, 5 k, 7 T, 3t of coal",
+    "a dozen, dozens of men, half of them, a quarter",
+    "one in two days, 3 in 4 weeks, one in a million, one in ten thousand",
+    "6.6 out of 10, 3 out of 5 stars, 10 in 2010, five in 1990, 2 in 3-D",
+    "on 3 1/10/2020, 5 7/5, a 5' 13\" plank, the 1990s",
+]
+
+
+@pytest.mark.parametrize(("text", "plain"), REWORDED)
+def test_it_is_reworded(text: str, plain: str) -> None:
+    assert reworded(text) == plain
+    assert reworded(plain) == plain
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_it_stays(text: str) -> None:
+    assert reworded(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("two thirds of them", ["2/3"]),
+        ("a two-thirds majority, one fifth", ["2/3", "1/5"]),
+        ("three quarters of the land", ["3/4"]),
+        ("one in five, 3 out of 4 people", ["1/5", "3/4"]),
+        ("two third graders, three quarters of 2020, a fifth, three quarters of a million", []),
+        ("3 out of 5 stars, 2 in 3 days", []),
+    ],
+)
+def test_fractions_in_words_are_found(text: str, values: list[str]) -> None:
+    assert [f"{found.top}/{found.bottom}" for found in fractions(text)] == values
+
+
+SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+LETTERS = {"k": 3, "m": 6, "bn": 9, "tn": 12}
+FIGURES = st.integers(1, 9999).map(lambda n: Decimal(n) / 10)
+
+
+@given(FIGURES, st.sampled_from(sorted(LETTERS)), st.sampled_from(["$", "£", "€"]))
+def test_an_amount_is_the_same_in_letters_in_words_and_in_chinese(
+    figures: Decimal, letter: str, sign: str
+) -> None:
+    """The law of numbers: English as it is written, reworded, in Chinese as it is filled in, and read again."""
+    value = figures.scaleb(LETTERS[letter])
+    line = f"They paid {sign}{figures:f}{letter} for it."
+    assert english(line)[0].values == (value,)
+    assert english(reworded(line))[0].values[0] == value
+    masked = mask(reworded(line), numbers="figures", into_chinese=True)
+    (filled,) = masked.spans.values()
+    assert chinese(f"他们付了{filled}美元。")[0].values[0] == value
+
+
+@given(
+    FIGURES,
+    st.sampled_from(sorted(SCALES)),
+    st.sampled_from(["HK${} {}", "₹{} {}", "CHF {} {}", "{} {} SEK"]),
+)
+def test_an_amount_of_another_currency_is_written_by_rule(
+    figures: Decimal, scale: str, form: str
+) -> None:
+    amount = form.format(f"{figures:f}", scale)
+    masked = mask(f"They paid {amount} for it.", numbers="figures", into_chinese=True)
+    (filled,) = masked.spans.values()
+    assert chinese(filled)[0].values[0] == figures.scaleb(SCALES[scale])
+    assert filled.endswith(("港元", "卢比", "瑞士法郎", "瑞典克朗"))
+
+
+def test_figures_of_another_currency_stay_as_they_are_written() -> None:
+    masked = mask(
+        "A$1,250.50, 300 CHF, US$5; 10 USB ports, AU$ or so", numbers="figures", into_chinese=True
+    )
+    assert list(masked.spans.values()) == ["1,250.50澳元", "300瑞士法郎", "5美元", "10"]
+    assert "1,250.50澳元" not in mask("A$1,250.50", numbers="figures").spans.values()
