@@ -1,4 +1,4 @@
-"""What a translation loses beside figures: currencies, minus and percent signs, fractions in words, days of the week."""
+"""What a translation loses beside figures: currencies, minus and percent signs, fractions in words, weekdays."""
 
 import re
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 from nmt.chinese.quotation_marks import STOPS, paired_quotes
@@ -28,6 +29,7 @@ _LAST = f"{HAN}{_CLOSES}”’"  # and end with
 _MARKS = f"{STOPS}{_OPENS}{_CLOSES}"  # which hold their own white space
 _GAPS = frozenset(" \t\xa0\u3000")
 _GAP = f"[{''.join(sorted(_GAPS))}]"
+_GAPS_IN_A_ROW = re.compile(f"{_GAP}+")
 _FULL_WIDTH = str.maketrans(",;:?!", "，；：？！")
 # These stand for protected spans while the rest is repaired: the first for one that begins and ends
 # like a word, the second for any other.
@@ -36,6 +38,7 @@ _SIGN = "\ue001"
 
 _IS_CHINESE = re.compile(f"[{CHINESE}]")
 _LETTER = re.compile(r"\w")
+_BRACKETS = re.compile(r"\(([^()（）]*)\)")
 _ABBREVIATION = re.compile(
     r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$"
 )
@@ -49,6 +52,8 @@ _BEFORE_COUNT = re.compile(
     """,
     re.VERBOSE,
 )
+# A mark that becomes Chinese may make the next one Chinese: (a),(b),(c). Hardly any line takes more than two passes.
+_MOST_PASSES = 100
 _NEAR = 40  # characters in which either of them has room
 # A Latin name or word in a list, but neither a variable nor what belongs to the name before it.
 _NAME = r"""(?a:
@@ -124,7 +129,7 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
     """One line as the standards want it; a line without Han characters stays as it is.
 
     `spacing` is what is between Han and Latin letters or digits: what is there, nothing, or a
-    space. To repair twice is to repair once.
+    space. To repair twice is to repair once. The time grows as the length of the line.
     """
     if HAS_HAN.search(text) is None or _is_json(text):
         return text
@@ -138,10 +143,10 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
         return _WORD if span[0].isalnum() and span[-1].isalnum() else _SIGN
 
     line = _PROTECTED.sub(hide, text) if _PROTECTABLE.search(text) else text
-    before = ""
-    while line != before:  # every change makes marks wider or spaces fewer: this ends
-        before = line
-        line = _repair_once(line, spacing)
+    for _ in range(_MOST_PASSES):
+        before, line = line, _repair_once(line, spacing)
+        if line == before:
+            break
     if not spans:
         return line
     hidden = iter(spans)
@@ -192,6 +197,10 @@ def _full_width(match: re.Match[str]) -> str:
     return match[1].translate(_FULL_WIDTH)
 
 
+def _full_width_marks(match: re.Match[str]) -> str:
+    return _GAPS_IN_A_ROW.sub("", match[0]).translate(_FULL_WIDTH)
+
+
 def _full_width_list(match: re.Match[str]) -> str:
     return match[0].translate(_FULL_WIDTH)
 
@@ -219,12 +228,33 @@ def _final_mark(match: re.Match[str]) -> str:
     return match[0] if _ends(_ABBREVIATION, match) else "。"
 
 
-def _bracket(match: re.Match[str]) -> str:
+def _dashes(match: re.Match[str]) -> str:
+    """Dashes with a —— among them, without the spaces that are beside them; one at the end of a line stays."""
+    run = match[0]
+    if "——" not in run:
+        return run
+    at_end = match.end() == len(match.string)
+    gaps = run[len(run.rstrip("".join(_GAPS))) :] if at_end else ""
+    return _GAPS_IN_A_ROW.sub("", run) + gaps
+
+
+def _dots(match: re.Match[str]) -> str:
+    """Dots without the spaces before the last …… among them."""
+    end = match[0].rfind("……")
+    return match[0] if end < 0 else _GAPS_IN_A_ROW.sub("", match[0][:end]) + match[0][end:]
+
+
+def _brackets(line: str) -> str:
     """（） around Chinese and where they touch it; (Latin) between spaces is a style of its own."""
-    beside = match.start() - 1 if match.start() else match.end()
-    if HAS_HAN.search(match[1]) is None and _IS_CHINESE.match(match.string, beside) is None:
-        return match[0]
-    return f"（{match[1].strip()}）"
+    repaired = ""
+    end = 0
+    for match in _BRACKETS.finditer(line):
+        repaired += line[end : match.start()]
+        end = match.end()
+        beside = repaired[-1:] or line[end : end + 1]
+        is_chinese = HAS_HAN.search(match[1]) or _IS_CHINESE.match(beside)
+        repaired += f"（{match[1].strip()}）" if is_chinese else match[0]
+    return repaired + line[end:]
 
 
 def _half_bracket(match: re.Match[str]) -> str:
@@ -238,12 +268,12 @@ class Rule(NamedTuple):
     """What one kind of mark becomes in Chinese."""
 
     marks: frozenset[str]  # a line without any of these is not searched: most lines need few rules
-    pattern: re.Pattern[str]
-    replacement: str | Callable[[re.Match[str]], str]
+    repaired: Callable[[str], str]  # of a line
 
 
 def _rule(marks: str, pattern: str, replacement: str | Callable[[re.Match[str]], str]) -> Rule:
-    return Rule(frozenset(marks), re.compile(pattern, re.VERBOSE), replacement)
+    compiled = re.compile(pattern, re.VERBOSE)
+    return Rule(frozenset(marks), partial(compiled.sub, replacement))
 
 
 # In the order in which they are applied.
@@ -281,7 +311,7 @@ _RULES = (
     # 读<<红楼梦>> → 读《红楼梦》
     _rule("<", rf"(?<!<) << ( [^<>{HAN}]{{0,99}} [{HAN}] [^<>]{{0,999}} ) >> (?!>)", r"《\1》"),
     # 北京(首都)很大 → 北京（首都）很大
-    _rule("(", r"\( ( [^()（）]* ) \)", _bracket),
+    Rule(frozenset("("), _brackets),
     # 他（是医生)走了 → 他（是医生）走了
     _rule(
         "()",
@@ -292,7 +322,7 @@ _RULES = (
         _half_bracket,
     ),
     # 你好 , 世界 → 你好， 世界
-    _rule(",;:?!", rf"(?<= [{_LAST}{STOPS}…—] ) {_GAP}* ( [,;:?!]+ )", _full_width),
+    _rule(",;:?!", rf"(?<= [{_LAST}{STOPS}…—] ) (?: {_GAP}* [,;:?!]+ )+", _full_width_marks),
     # Tom: 你好 → Tom： 你好
     _rule(",;:?!", rf"( [,;:?!]+ ) (?= {_GAP}* [{_FIRST}] )", _full_width),
     # 包括BBC,CNN和央视 → 包括BBC，CNN和央视; A、B,C → A、B，C
@@ -330,18 +360,18 @@ _DOUBLES = ("，，", "、、", "；；", "。。", "，。", "、。", "；。"
 _NEEDLESS_SPACE = re.compile(
     rf"""
     (?<= [{HAN}] ) {_GAP}+ (?= [{HAN}] )                # 我 喜欢
-  | {_GAP}+ (?= [{_MARKS}] )                            # 你好 ，
+  | (?<! {_GAP} ) {_GAP}++ (?= [{_MARKS}] )             # 你好 ，
   | (?<= [{_MARKS}] ) {_GAP}+ (?! {_GAP} | $ )          # ， 世界
   | (?<= [{HAN}] ) {_GAP}+ (?= [“‘] [{HAN}《] )          # 说 “好
   | (?<= [{HAN}。！？…》] [”’] ) {_GAP}+ (?= [{HAN}] )   # 好” 了
   | (?<= [“‘] ) {_GAP}+ (?= [{HAN}] )                   # “ 好
   | (?<= [{HAN}] ) {_GAP}+ (?= [”’] )                   # 好 ”
-  | {_GAP}+ (?= —— | …… )                               # 好 ——
-  | (?<= —— ) {_GAP}+ (?! {_GAP} | $ )                  # —— 好
   | (?<= …… ) {_GAP}+ (?= [{HAN}] )                     # …… 好
     """,
     re.VERBOSE,
 )
+_DASHES = re.compile("[—{}]{{2,}}".format("".join(sorted(_GAPS))))  # 好 —— 的
+_DOTS = re.compile("[…{}]{{2,}}".format("".join(sorted(_GAPS))))  # 好 ……
 _BETWEEN_SCRIPTS = re.compile(
     rf"""
     (?<= [{HAN}] ) {_GAP}* (?= [A-Za-z\d{_WORD}] )       # 用Python
@@ -356,7 +386,7 @@ def _repair_once(line: str, spacing: Spacing) -> str:
     characters = _characters(line)
     for rule in _RULES:
         if not rule.marks.isdisjoint(characters):
-            line = rule.pattern.sub(rule.replacement, line)
+            line = rule.repaired(line)
             characters = _characters(line)
     if _has_double_mark(line):
         line = _DOUBLE_MARK.sub(_first_mark, line)
@@ -364,6 +394,8 @@ def _repair_once(line: str, spacing: Spacing) -> str:
         line = paired_quotes(line)
     if not _GAPS.isdisjoint(characters):
         line = _NEEDLESS_SPACE.sub("", line)
+        line = _DASHES.sub(_dashes, line)
+        line = _DOTS.sub(_dots, line)
     if spacing != "keep":
         line = _BETWEEN_SCRIPTS.sub("" if spacing == "none" else " ", line)
     return line

@@ -263,6 +263,31 @@ def test_what_writes_full_width_marks_stays_as_it_is(system: str) -> None:
     assert abs(gain(system)) <= 0.15
 
 
+@pytest.mark.parametrize("unit", [" — ", "— ", "\u3000", " , ", " …", "(a)", "是 ,", ". ", " --", "“ "])
+@pytest.mark.parametrize("line", ["{}是", "是{}", "是{}是", "a{}a"])
+def test_a_chain_of_marks_takes_time_in_proportion(unit: str, line: str) -> None:
+    """Each mark may make the one beside it Chinese, and each space may be needless once the next is gone."""
+    start = time.process_time()
+    repair(line.format(unit * (50_000 // len(unit))))
+    assert time.process_time() - start < 5  # minutes, if each pass changed one mark
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("是 , , , 的", "是，的"),
+        ("a — — — 是", "a————是"),
+        ("是 — — — a", "是————a"),
+        ("是 … … ……", "是…………"),
+        ("是(a)(b)(c)(d)", "是（a）（b）（c）（d）"),
+        ("是(a),(b),(c),(d)", "是（a），（b），（c），（d）"),
+        ("是 ——  ", "是——  "),
+    ],
+)
+def test_marks_in_a_row_are_repaired_together(text: str, expected: str) -> None:
+    assert repair(text) == expected
+
+
 @pytest.mark.parametrize(
     "line", ["他说'" + "好" * 50_000, "读<<" + "好" * 50_000, "好London. " * 5_000]
 )
