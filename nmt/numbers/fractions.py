@@ -12,7 +12,11 @@ _COUNTS = (
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen"),
     *("sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
-_VALUES = {word: value for value, word in enumerate(_COUNTS, start=1)}
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_VALUES = {
+    **{word: value for value, word in enumerate(_COUNTS, start=1)},
+    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
+}
 # Of 1/2 and on.
 _NAMES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _IN_PERCENT = (10, 20, 50, 100)
@@ -20,6 +24,13 @@ _IN_PERCENT = (10, 20, 50, 100)
 # Fragments for `re.VERBOSE | re.IGNORECASE`.
 FIGURES = r"(?: (?: \d{1,3} (?: ,\d{3} ){1,4} | \d{1,9} ) (?: \.\d{1,9} )? )"
 COUNT = rf"(?: {FIGURES} | {'|'.join(_COUNTS)} )"
+_ONE_TO_NINE = "|".join(_COUNTS[:9])
+_BELOW_HUNDRED = rf"""(?:
+    (?: {"|".join(_TENS)} ) (?: [ -] (?: {_ONE_TO_NINE} ) \b )? | {"|".join(_COUNTS[:19])}
+)"""
+BELOW_THOUSAND = rf"""(?:
+    (?: {_ONE_TO_NINE} ) [ ] hundred (?: [ ] (?: and [ ] )? {_BELOW_HUNDRED} )? | {_BELOW_HUNDRED}
+)"""
 _VERBS = r"""is | are | was | were | has | have | had | do | does | did | will | would | can | could | may | might
     | must | should | of | and | or | but | said | says?"""
 _NO_SHARE = r"""(?: seconds? | minutes? | hours? | days? | nights? | weeks? | months? | years? | parts | pieces | places
@@ -38,7 +49,7 @@ _ONE_IN = re.compile(f"(?a:{ONE_IN})", re.VERBOSE | re.IGNORECASE)
 # Not two third-graders, quarters of a year, and what three quarters of a million is.
 _IN_WORDS = re.compile(
     rf"""(?a:
-    (?<! [\w-] ) (?P<top> {"|".join(_COUNTS[:9])} )
+    (?<! [\w-] ) (?P<top> {_ONE_TO_NINE} | an? (?= [ ]\w{{5,7}}[ ](?: of | have | are | were | said )\b ) )
     [ -] (?P<bottom> third | quarter (?= s?[ ]of[ ][a-z] ) | {"|".join(_NAMES[3:])} ) (?P<plural> s? ) \b
     (?! [ -][a-z]{{0,9}}[ -]?grade | [ ]of[ ]an?[ ](?: [mbtr]{{1,2}}illion | thousand | hundred | crore | lakh ) )
     )""",
@@ -88,4 +99,6 @@ def as_fraction(match: re.Match[str]) -> str:
 def value_of(count: str) -> Decimal:
     """The value of a COUNT."""
     word = count.lower()
+    if word in ("a", "an"):
+        return Decimal(1)
     return Decimal(_VALUES[word]) if word in _VALUES else figures_value(count)

@@ -7,11 +7,13 @@ becomes 1.5, and 6'2" 6 feet 2 inches. `m` after a currency is million; elsewher
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import pairwise
 from math import prod
 from typing import NamedTuple
 
+from nmt.numbers.arithmetic import spoken_terms
 from nmt.numbers.currencies import ANY_SIGN
-from nmt.numbers.fractions import COUNT, FIGURES, ONE_IN, as_fraction, value_of
+from nmt.numbers.fractions import BELOW_THOUSAND, COUNT, FIGURES, ONE_IN, as_fraction, value_of
 
 # --- what words and letters mean ---
 
@@ -28,6 +30,25 @@ _SCALES = {
 _LARGE = ("trillion", "billion", "million", "thousand")  # how a large amount is written
 _LETTERS = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion"}
 
+_SHORT_MONTHS = {
+    **{
+        "Jan": "January",
+        "Feb": "February",
+        "Mar": "March",
+        "Apr": "April",
+        "Jun": "June",
+        "Jul": "July",
+    },
+    **{
+        "Aug": "August",
+        "Sep": "September",
+        "Oct": "October",
+        "Nov": "November",
+        "Dec": "December",
+        "May": "May",
+    },
+}
+
 # --- patterns ---
 
 _SCALE = "|".join(_SCALES)
@@ -35,16 +56,18 @@ _MONEY_FOLLOWS = (
     r"(?= [ ] (?: dollar | euro | pound | yen | yuan | rupee | franc | krona | [A-Z]{3} \b ) )"
 )
 _MANY_FOLLOW = r"(?= [ ] (?: people | [a-z]{3,20}s ) \b )"  # 3M users
-_AFTER_THOUSANDS = (
-    r"(?: (?<= [kK][ ]to[ ] ) | (?<= [kK][ ]and[ ] ) | (?<= [kK][-–] ) )"  # from 940k to 1.1m
-)
+# From 940k to 1.1m, a population of 5.4m
+_IS_NO_LENGTH = r"""
+    (?: (?<= [kK][ ]to[ ] ) | (?<= [kK][ ]and[ ] ) | (?<= [kK][-–] ) | (?<= population[ ]of[ ] ) )
+"""
 # Attached, and neither of memory, screens and modems nor the run over ten kilometres nor the company 3M.
 _MAY_COUNT = (
     r"(?! (?: [2458] | 10 | 16 | 32 | 56 | 64 | 128 | 256 | 512 | 1024 )[kK] | 3M | [\d.,]+[ ] )"
 )
 _BY_LETTER = rf"""
-    (?P<currency> {ANY_SIGN} [ ]? (?: {FIGURES} [ ]? [-–] [ ]? )? )?        # $3-5m
-    (?<! [\w.,] ) (?P<goes_on> {_AFTER_THOUSANDS} )? (?P<may_count> {_MAY_COUNT} )? (?P<figures> {FIGURES} )
+    (?: (?P<currency> (?: {ANY_SIGN} | \b R ) [ ]? (?: {FIGURES} [ ]? [-–] [ ]? )? )        # $3-5m
+      | (?<! [\w.,] ) )
+    (?P<goes_on> {_IS_NO_LENGTH} )? (?P<may_count> {_MAY_COUNT} )? (?P<figures> {FIGURES} )
     [ ]? (?: (?P<sure> (?i: mn | mln | bn | bln | tn | trn ) ) | (?P<letter> [kKmMbBtT] ) )
     (?! [\w²³] | [/'’]\w )
     (?P<money> {_MONEY_FOLLOWS} )? (?P<counts> {_MANY_FOLLOW} )?
@@ -58,6 +81,14 @@ _AND_A_HALF = rf"""
     \b (?P<count> {COUNT} ) [ ] and [ ] a [ ] half [ ] (?P<scale> {_SCALE} ) \b     # two and a half million
   | \b (?: an? | one ) [ ] (?P<first> {_SCALE} ) [ ] and [ ] a [ ] half \b           # a million and a half
 """
+# Forty-two thousand, six hundred thousand, three million; two thousand stays.
+_SCALE_WORD = "(?: thousand | million | billion | trillion )"
+_IN_WORDS = rf"""
+    \b (?: {BELOW_THOUSAND} [ -] {_SCALE_WORD} (?: ,? [ ] (?= {BELOW_THOUSAND} [ -] {_SCALE_WORD} ) )? ){{1,4}}
+    (?: [ ] {BELOW_THOUSAND} )? \b (?! [ -](?: {_SCALE_WORD} | hundred ) )
+"""
+_PAGES = r"\b p(?P<several> p? )\. [ ]? (?= \d )"
+_DATE = rf"\b (?P<day> \d{{1,2}} ) - (?P<month> {'|'.join(_SHORT_MONTHS)} ) - (?P<year> (?: 19 | 20 ) \d\d ) \b"
 # A half, a quarter and the like behind a whole number: 1 1/2 teaspoons.
 _MIXED = r"(?<! [\w.,/] ) (?P<whole> \d{1,3} ) [ ] (?P<top> \d ) / (?P<bottom> [2458] | 10 ) (?! [\d/.,] \d | \w )"
 _IN_FEET = r"""(?<! [\w.'] ) (?P<feet> \d{1,2} ) ['′’] [ ]? (?P<inches> \d | 1[01] ) (?: ["″”] | '' ) (?! \w )"""
@@ -73,7 +104,25 @@ def _spelled_out(match: re.Match[str]) -> str:
     is_count = "may_count" in has and (letter in "kK" or (letter in "MB" and "counts" in has))
     if not is_count and not has & {"sure", "currency", "money", "goes_on"}:
         return match[0]
-    return f"{match['currency'] or ''}{match['figures']} {_LETTERS[letter.lower()]}"
+    currency = "ZAR " if match["currency"] == "R" else match["currency"] or ""
+    return f"{currency}{match['figures']} {_LETTERS[letter.lower()]}"
+
+
+def _in_figures(match: re.Match[str]) -> str:
+    words = [word for word in re.findall("[a-z]+", match[0].lower()) if word != "and"]
+    large = [_SCALES[word] for word in words if word in _LARGE]
+    is_list = any(second >= first for first, second in pairwise(large))  # two thousand, one million
+    if is_list or words[1:] == ["thousand"] or (words[0] == "one" and len(words) == 2):
+        return match[0]
+    return _written(sum(spoken_terms(words, _SCALES, value_of), Decimal(0)))
+
+
+def _page(match: re.Match[str]) -> str:
+    return "pages " if match["several"] else "page "
+
+
+def _date(match: re.Match[str]) -> str:
+    return f"{match['day']} {_SHORT_MONTHS[match['month'].title()]} {match['year']}"
 
 
 def _counted(match: re.Match[str]) -> str:
@@ -104,11 +153,11 @@ def _in_feet(match: re.Match[str]) -> str:
 
 
 def _written(amount: Decimal) -> str:
-    """500 thousand, 1.5 million; 36."""
+    """500 thousand, 1.5 million; 1,234 and 36."""
     for scale in _LARGE:
-        if amount >= _SCALES[scale]:
+        if amount >= _SCALES[scale] and (scale != "thousand" or not amount % 1000):
             return f"{(amount / _SCALES[scale]).normalize():f} {scale}"
-    return f"{amount.normalize():f}"
+    return f"{amount.normalize():,f}"
 
 
 class _Rule(NamedTuple):
@@ -125,6 +174,9 @@ _RULES = (
     _rule(_HALF_A, _part_of),
     _rule(_AND_A_HALF, _and_a_half),
     _rule(_IN_DOZENS, _counted),
+    _rule(_IN_WORDS, _in_figures),
+    _rule(_DATE, _date),
+    _rule(_PAGES, _page),
     _rule(ONE_IN, as_fraction),
     _rule(_MIXED, _mixed),
     _rule(_IN_FEET, _in_feet),
@@ -132,9 +184,10 @@ _RULES = (
 # Without any of these there is nothing to reword: most lines have none.
 _SUSPICIOUS = re.compile(
     r"""
-    \d [ ]? [kmbt] | \d ['′’] | \d [ ] \d /
-  | [ ](?: in | of )[ ] (?: every[ ] )? [\dtfsen]
-  | half | quarter | dozen | lakh | crore
+    \d (?: [ ]? [kmbt] | ['′’] | [ ]\d/ | -[a-z]{3}-\d | [ ](?: in | out[ ]of )[ ] )
+  | \b (?: one | two | three | four | five | six | seven | eight | nine ) [ ] (?: in | out[ ]of ) [ ]
+  | half | quarter | dozen | lakh | crore | thousand | illion
+  | p\. [ ]? \d
     """,
     re.VERBOSE | re.IGNORECASE,
 )

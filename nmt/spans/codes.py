@@ -43,13 +43,21 @@ _ISBN = r"(?= (?: \d [ -]? ){9} ) (?: 97[89] [ -] )? \d{1,5} [ -] \d{1,7} [ -] \
 _ORCID = r"\d{4} (?: -\d{4} ){2} -\d{3}[\dX]"
 # What looks like a word or like years, behind its label.
 _LABELLED = r"""(?:
-    (?: (?<= BIC[ :] ) | (?<= SWIFT[ :] ) ) [ ]? [A-Z]{6} [A-Z\d]{2} (?: [A-Z\d]{3} )?
+    (?: (?<= BIC[ :] ) | (?<= BIC[ ][(] ) | (?<= SWIFT[ :] ) ) [ ]? [A-Z]{6} [A-Z\d]{2} (?: [A-Z\d]{3} )?
   | (?<= ISSN[ :] ) [ ]? \d{4}-\d{3}[\dX]
 )"""
 _PAPER = r"""(?:
     (?: doi: [ ]? )? 10\.\d{4,9} / [^\s<>"，。；、（）]{1,99} (?<! [.,;:?!)'] )
-  | arXiv: [ ]? (?: \d{4}\.\d{4,5} | [a-z.-]{2,20}/\d{7} ) (?: v\d{1,2} )?
+  | arXiv: [ ]? \d{4}\.\d{4,5} (?: v\d{1,2} )?
+  | (?: arXiv: [ ]? )? [a-z-]{2,10} (?: \.[A-Z]{2} )? / \d{7} (?: v\d{1,2} )?          # hep-th/9904187
 )"""
+_PATENT = r"""
+    (?: US | EP | WO | JP | CN | DE | FR | GB | KR ) [ ]? \d (?: [,/ ]? \d ){4,12} [ ] [A-Z]\d?    # US 10,482,917 B2
+"""
+_STANDARD = r"""
+    (?: ANSI | ASTM | BS | DIN | EAN | EN | GB/T | IEC | IEEE | IMEI | IMO | ISO | JIS | PMID | RAL | RFC | SAE | UPC )
+    (?: / (?: IEC | IEEE | TS | TR ) )? [ ] \d[\d.-]{0,20} (?<! [.-] ) (?: :\d{4} )?               # ISO/IEC 27001:2022
+"""
 _YEAR = r"(?: 1[89] | 20 ) \d\d"
 _NO_DATE = rf"(?! {_YEAR} [ -] (?: {_YEAR} | \d\d-\d\d ) (?! \d ) )"  # 2019-2020, 2019-03-04
 _NO_NUMBERS = r"""
@@ -68,16 +76,19 @@ _TELEPHONE = rf"""(?:
     )
     (?: [ ] (?: x | ext\.? | extension ) [ ]? \d{{1,5}} )?
 )"""
+_HIDDEN = r"(?: [*xX•]{4} [ -]? ){1,3} \d{4}"  # **** **** **** 5083
 _POSTCODE = r"""(?:
     [A-Z]{1,2}\d[A-Z\d]? [ ] \d[A-Z]{2}                       # SW1A 1AA
+  | [A-Z]\d[A-Z\d] [ ] (?= [A-Z]{0,3}\d ) (?= \d{0,3}[A-Z] ) [A-Z\d]{4}    # D08 X4N7
   | [A-Z]\d[A-Z] [ ] \d[A-Z]\d                               # K1A 0B1
   | \d{5}-\d{4}                                              # 20500-0003
 )"""
-_CASE = r"""                                                  # 2:23-cv-04816, but not 1990-to-2000
-    (?= [\d:-]{1,12} [A-Za-z] ) (?= (?: [^\s\d]{0,9} \d ){5} )
-    \d{1,9} (?: [:-]\d{1,9} )? -
-    (?! (?: to | for | by | on | and | or | of | in | per | year ) - )
-    [A-Za-z]{1,6} (?: -[\dA-Za-z]{1,12} ){1,4}
+_MONTHS = "Jan | Feb | Mar | Apr | May | Jun | Jul | Aug | Sep | Oct | Nov | Dec"
+_CASE = rf"""                                                 # 2:23-cv-04816, but not 1990-to-2000
+    (?= [\d:-]{{1,12}} [A-Za-z] ) (?= (?: [^\s\d]{{0,9}} \d ){{5}} )
+    \d{{1,9}} (?: [:-]\d{{1,9}} )? -
+    (?! (?: to | for | by | on | and | or | of | in | per | year | {_MONTHS} ) - )
+    [A-Za-z]{{1,6}} (?: -[\dA-Za-z]{{1,12}} ){{1,4}}
 """
 # Letters and digits that no dictionary has as a word; but 3m48s is a time, and FY2018 a year.
 _PART = r"""(?:
@@ -86,6 +97,9 @@ _PART = r"""(?:
   | [A-Za-z]{1,9} \d{1,9} [A-Za-z]{1,9} \d [A-Za-z\d]{0,63}                      # NL0042667788B01
   | (?= [A-Z\d]{0,16} \d{2} ) [A-HJ-NPR-Z\d]{17}                                 # of a vehicle
 ) (?: [/-] [A-Z\d]{1,9} ){0,3}"""
+
+# A kind and a colon, groups and hyphens: sha256:…, 28-0316a279c4ff
+_BEFORE = r"(?: urn: )? (?: [a-z\d]{2,10}: )? (?: [A-Z\d]{1,9}- ){0,3}"
 
 # --- places and times ---
 
@@ -122,7 +136,8 @@ _CHESS = rf"""(?:
 _POWER = r"(?: \^ (?: [-−]? \w{1,4} | \( [-−]? \w{1,4} \) ) | \*\* \w{1,4} | [²³⁰¹⁴-⁹] )"
 _NUMBER = r"[-−+]? \d{1,15} (?: [.,]\d{1,15} ){0,5} %?"
 _VARIABLE = r"""(?:
-    [A-Za-zα-ωΑ-Ω] (?: _?\d{1,2} | _\{? \w{1,9} \}? )? (?! [\w'’] )   # x, x_1
+    [A-Za-z]\w{0,9} \[ [\w+-]{1,20} \]                                # a[i+1]
+  | [A-Za-zα-ωΑ-Ω] (?: _?\d{1,2} | _\{? \w{1,9} \}? )? (?! [\w'’] )   # x, x_1
   | [A-Z]{2,5} \b                                                    # GDP
   | [a-z]{1,3} \( \w{1,9} \)                                         # f(x)
 )"""
@@ -139,17 +154,30 @@ _FORMULA = rf"""(?:
   | {_COMPARES} [ ]? {_NUMBER}                                     # the >= 10 of Price >= 10
 )"""
 
+# 2H2 + O2 -> 2H2O
+_ATOM = r"[A-Z][a-z]?\d{0,2}"
+_MOLECULE = rf"\d{{0,2}} (?: {_ATOM} | \( (?: {_ATOM} ){{1,5}} \) \d{{0,2}} ){{1,9}} (?! [a-z] )"
+_SIDE = rf"{_MOLECULE} (?: [ ][+][ ] {_MOLECULE} ){{0,6}}"
+_REACTION = rf"{_SIDE} [ ]? (?: -+> | <-+> | [=⇌→] ) [ ]? {_SIDE}"
+
 # --- all ---
 
 _STARTS = r"(?<! [\w.,:/+#@&$£€¥-] ) (?<! \d[ ] )"
 _ENDS = r"(?! \w | [.,:/-]\d | -\w )"
+# Most words are seen at once to be no code: a digit is near, or a sign of a formula, or it has a label.
+_MAY_BE = rf"""(?=
+    [^\s\d]{{0,40}} \d | [A-Z/*xX•]{{2,8}} [ ] [\dxX*•] | [<>=!≤≥≠≈:]
+  | [\w\[\](){{}}^α-ωΑ-Ω²³]{{1,20}} (?: [ ]? {_OPERATES} | [ ] (?: - | <?-+> | ⇌ | → ) ) | O-O
+  | (?<= BIC[ :(] ) | (?<= BIC[ ][(] ) | (?<= SWIFT[ :] )
+)"""
 # Kinds that begin alike are in the order in which they are to be tried.
-CODE = rf"""(?a: {_STARTS}
-    (?: {_UUID} | {_MAC} | {_IPV4} | {_IPV6} | {_COLOUR}
+CODE = rf"""(?a: {_STARTS} {_MAY_BE}
+    (?: {_REACTION} | {_BEFORE} (?: {_UUID} | {_HASH} | {_PART} ) | {_MAC} | {_IPV4} | {_IPV6} | {_COLOUR}
       | {_CHESS}
       | {_TIME} | {_PLACE}
       | {_IBAN} | {_TAX} | {_PAPER} | {_ORCID} | {_ISBN} | {_LABELLED}
-      | {_GROUPS} | {_TELEPHONE} | {_POSTCODE} | {_CASE} | {_HASH} | {_PART}
+      | {_PATENT} | {_STANDARD} | {_HIDDEN}
+      | {_GROUPS} | {_TELEPHONE} | {_POSTCODE} | {_CASE}
       | {_FORMULA}
     ) {_ENDS}
 )"""

@@ -26,7 +26,6 @@ from nmt.spans.number_patterns import (
     LONG_NUMBER,
     NUMBER,
     SCALED_NUMBER,
-    WHOLE_AMOUNT,
     WHOLE_SCALED_NUMBER,
     in_chinese,
 )
@@ -64,9 +63,7 @@ _PATTERNS_INTO_CHINESE: dict[Numbers, re.Pattern[str]] = {
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {EMOJI} | {EMOTICON}", re.VERBOSE)
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _APOSTROPHE = re.compile(APOSTROPHE, re.VERBOSE)
-_WHOLE_NUMBER = re.compile(
-    rf"{WHOLE_AMOUNT.pattern} | {WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE
-)
+_WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 _SUSPICIOUS = re.compile(
     rf"""
@@ -179,6 +176,7 @@ def mask(text: str, numbers: Numbers = "long", into_chinese: bool = False) -> Ma
         return Masked(text, {})
     free = deque(PLACEHOLDERS)
     spans: dict[str, str] = {}
+    with_amounts = into_chinese and numbers != "long"
 
     def hide_all(pattern: re.Pattern[str], text: str) -> str:
         placeholders = iter(_take(free, _found(pattern, text)))
@@ -189,7 +187,7 @@ def mask(text: str, numbers: Numbers = "long", into_chinese: bool = False) -> Ma
             placeholder = next(placeholders)
             if placeholder is None:
                 return "" if match[0] in PLACEHOLDERS else match[0]
-            spans[placeholder] = in_chinese(match[0])
+            spans[placeholder] = in_chinese(match[0], with_amounts)
             return placeholder
 
         return pattern.sub(hide, text)

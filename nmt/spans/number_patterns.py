@@ -6,7 +6,7 @@ The patterns are fragments for `re.VERBOSE` without groups of their own.
 import re
 from decimal import Decimal
 
-from nmt.numbers.currencies import BY_SIGN, OTHER_CODE, OTHER_SIGN
+from nmt.numbers.currencies import BEFORE_FIGURES, BEHIND_FIGURES, BY_SIGN
 from nmt.numbers.english import english
 
 LONG_NUMBER = r"""(?a:
@@ -60,11 +60,11 @@ FIGURE = rf"""(?a:                             # 42, 3.5, 10 of 10th, but not 19
 _QUANTITY = f"{_SCALABLE} {_SCALES}{{0,3}}"
 _AMOUNT_ENDS = r"(?! \w | [.,:/]\d | [ ]?[-–][ ]?\d )"
 AMOUNT = rf"""(?a:                             # HK$5 million, 300 CHF; $, £, € and ¥ stay outside
-    (?<! [\w.,:/+$-] ) {OTHER_SIGN} [ ]? {_QUANTITY} {_AMOUNT_ENDS}
-  | {NUMBER_STARTS} {_QUANTITY} [ ] (?! [A-Z]{{3}} [ ]? \d ) {OTHER_CODE} \b
+    (?<! [\w.,:/+$-] ) {BEFORE_FIGURES} [ ]? {_QUANTITY} {_AMOUNT_ENDS}
+  | {NUMBER_STARTS} {_QUANTITY} [ ] (?! [A-Z]{{3}} [ ]? \d ) {BEHIND_FIGURES} \b
 )"""
 _PARTS_OF_AMOUNT = re.compile(
-    rf"(?a: (?P<before> [^\d\s]* ) [ ]? (?P<quantity> {_QUANTITY} ) [ ]? (?P<behind> [A-Z]* ) ) \Z",
+    rf"(?a: (?P<before> [^\d\s]* ) [ ]? (?P<quantity> {_QUANTITY} ) [ ]? (?P<behind> .* ) ) \Z",
     re.VERBOSE,
 )
 WHOLE_AMOUNT = re.compile(rf"{AMOUNT} \Z", re.VERBOSE)
@@ -73,9 +73,12 @@ _CHINESE_SCALES = {"万亿": 12, "亿": 8, "万": 4}  # zeros of each
 WHOLE_SCALED_NUMBER = re.compile(rf"{_scaled_number('')} \Z", re.VERBOSE)
 
 
-def in_chinese(span: str) -> str:
-    """600 million as 6亿, 10 to 20 million as 1000万到2000万, HK$5 million as 500万港元; other spans as they are."""
-    if WHOLE_AMOUNT.match(span):
+def in_chinese(span: str, with_amounts: bool = False) -> str:
+    """600 million as 6亿, 10 to 20 million as 1000万到2000万; other spans as they are.
+
+    `with_amounts`: HK$5 million as 500万港元.
+    """
+    if with_amounts and WHOLE_AMOUNT.match(span):
         return _amount(span)
     if WHOLE_SCALED_NUMBER.match(span) is None:
         return span

@@ -263,7 +263,9 @@ def test_what_writes_full_width_marks_stays_as_it_is(system: str) -> None:
     assert abs(gain(system)) <= 0.15
 
 
-@pytest.mark.parametrize("unit", [" — ", "— ", "\u3000", " , ", " …", "(a)", "是 ,", ". ", " --", "“ "])
+@pytest.mark.parametrize(
+    "unit", [" — ", "— ", "\u3000", " , ", " …", "(a)", "是 ,", ". ", " --", "“ "]
+)
 @pytest.mark.parametrize("line", ["{}是", "是{}", "是{}是", "a{}a"])
 def test_a_chain_of_marks_takes_time_in_proportion(unit: str, line: str) -> None:
     """Each mark may make the one beside it Chinese, and each space may be needless once the next is gone."""

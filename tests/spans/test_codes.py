@@ -38,6 +38,8 @@ CODES = [
     "+44 20 7946 0958 ext. 12",
     "SW1A 1AA",
     "K1A 0B1",
+    "D08 X4N7",
+    "**** **** **** 5083",
     "20500-0003",
     "40.7128° N, 74.0060° W",
     "48°51'24\"N 2°21'03\"E",
@@ -48,7 +50,15 @@ CODES = [
     "doi:10.1000/xyz123",
     "10.1038/s41586-020-2649-2",
     "arXiv:1706.03762v5",
+    "hep-th/9904187",
+    "US 10,482,917 B2",
+    "WO 2021/184730 A1",
+    "ISO/IEC 27001:2022",
+    "RAL 6005",
     # machines
+    "urn:uuid:550e8400-e29b-41d4-a716-446655440000",
+    "sha256:b29814cf5792e684",
+    "28-0316a279c4ff",
     "550e8400-e29b-41d4-a716-446655440000",
     "3f2a9c1",
     "d41d8cd98f00b204e9800998ecf8427e",
@@ -96,6 +106,8 @@ CODES = [
     "f(x) = x^2",
     "a^2 + b^2 = c^2",
     "R² = 0.87",
+    "a[i] <= a[i+1]",
+    "2H2 + O2 -> 2H2O",
 ]
 
 
@@ -110,7 +122,11 @@ def test_a_code_is_one_span_wherever_it_stands(code: str, line: str) -> None:
 
 
 def test_behind_its_label_a_code_may_look_like_a_word_or_like_years() -> None:
-    assert find("The BIC NDEASESSXXX and ISSN 2049-3630") == ["NDEASESSXXX", "2049-3630"]
+    assert find("BIC NDEASESSXXX (BIC OKOYFIHH), ISSN 2049-3630") == [
+        "NDEASESSXXX",
+        "OKOYFIHH",
+        "2049-3630",
+    ]
     assert find("NDEASESSXXX, 2049-3630") == []
 
 
@@ -133,6 +149,7 @@ def test_behind_its_label_a_code_may_look_like_a_word_or_like_years() -> None:
         "a 4-3-3 formation",
         "9-to-5, 1990-to-2000",
         "a 3m48s video",
+        "on 24-Dec-2025",
         "south of 15°S",
         "Option A = good",
         "90 % < half",
