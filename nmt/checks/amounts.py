@@ -24,7 +24,8 @@ _DAY = re.compile(
     r"""
     (?<! [\w-] )
     (?: (?: Mon | Tues | Wednes | Thurs | Fri | Satur | Sun ) days?
-      | (?: Mon | Tue | Wed | Thu | Fri ) \b (?! [ ][A-Z] )       # sat, the Sun; Mon Ami
+      | (?: Mon | Tue | Wed | Thu | Fri ) \b (?! [ ][A-Z] )       # not Mon Ami
+      | (?: (?<= and[ ] ) | (?<= or[ ] ) | (?<= to[ ] ) | (?<= ,[ ] ) ) (?: Sat | Sun ) \b     # not the Sun
     )
     (?! [\w'’-] )
     """,

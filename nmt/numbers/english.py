@@ -9,7 +9,7 @@ from math import prod
 
 from nmt.numbers.arithmetic import Values, decade_values, hour_values, ratio, scaled, spoken_terms
 from nmt.numbers.currencies import BY_SIGN
-from nmt.numbers.fractions import fractions
+from nmt.numbers.fractions import Fraction, fractions
 from nmt.numbers.patterns import CLOCK, DIVIDED, FIGURES, FOLD, FRACTIONS
 from nmt.numbers.reading import Number, Reader, read_clock, read_divided, read_figures
 
@@ -215,7 +215,11 @@ _CHAT = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_AND_A_HALF = re.compile(r"\b([a-z]+) [a-z]+ and a half\b", re.IGNORECASE)  # an hour and a half
+# Of a run of number words: three quarters of a million, but also one and a quarter million.
+_QUARTERS = re.compile(
+    r"\b(one|three) quarter(?= (?:hundred|thousand|lakh|crore|[mbtr]{1,2}illion))"
+)
+_AND_A_HALF = re.compile(r"\b([a-z]+) ([a-z]+) and a half\b", re.IGNORECASE)  # an hour and a half
 
 
 def english(text: str) -> list[Number]:
@@ -224,9 +228,12 @@ def english(text: str) -> list[Number]:
     words: list[re.Match[str]] = []
     folded = html.unescape(text).translate(FOLD)  # the 39 of &#39; is no number
     is_chat = _CHAT.search(folded) is not None
+    in_words = list(fractions(folded))
     for match in _ENGLISH.finditer(folded):
         if match["word"]:
             words.append(match)
+            continue
+        if any(each.start <= match.start() < each.end for each in in_words):  # 9 out of 10
             continue
         read = next(read for kind, read in _READERS.items() if match[kind])
         found = read(match)
@@ -238,7 +245,7 @@ def english(text: str) -> list[Number]:
         numbers += found
     numbers += _in_words(words)
     numbers += _and_a_half(folded)
-    numbers += [Number(each.text, each.values, digits=False) for each in fractions(folded)]
+    numbers += map(_fraction, in_words)
     return numbers
 
 
@@ -254,6 +261,15 @@ def _in_name(name: str, number: Number) -> Number:
     """Digits in a name, which a translation may leave out; FY19 is 2019."""
     year = tuple(value + 2000 for value in number.values[:1])
     return replace(number, text=name + number.text, values=number.values + year, digits=False)
+
+
+def _fraction(fraction: Fraction) -> Number:
+    """A fraction in words; 9 out of 10 may be said as 9 and 10."""
+    digits = any(map(str.isdigit, fraction.text))
+    parts = tuple(
+        Number(fraction.text, (value,), digits) for value in (fraction.top, fraction.bottom)
+    )
+    return Number(fraction.text, fraction.values, digits, parts if digits else ())
 
 
 # --- digits ---
@@ -347,7 +363,8 @@ def _and_a_half(text: str) -> Iterator[Number]:
     for match in _AND_A_HALF.finditer(text):
         values = _WORDS.get(match[1].lower())
         if values:
-            yield Number(match[0], (values[0] + Decimal("0.5"),), digits=False)
+            value = (values[0] + Decimal("0.5")) * _FACTORS.get(match[2].lower(), 1)
+            yield Number(match[0], (value,), digits=False)
 
 
 def _together(run: list[str]) -> Iterator[Number]:
@@ -355,9 +372,13 @@ def _together(run: list[str]) -> Iterator[Number]:
 
     Any of the first words may not belong to the rest: another six million.
     """
-    run = re.sub(
-        "(one|three) quarter(?= [a-z]+(?:ion|and|red|akh|ore))", r"\1-quarter", " ".join(run)
-    ).split()
+    yield from _readings(run)
+    merged = _QUARTERS.sub(r"\1-quarter", " ".join(run)).split()
+    if merged != run:
+        yield from _readings(merged)
+
+
+def _readings(run: list[str]) -> Iterator[Number]:
     for start in range(len(run) - 1):
         words = run[start:]
         first, *rest = spoken_terms(words, _FACTORS, _value_of_word)

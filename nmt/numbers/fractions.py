@@ -58,9 +58,11 @@ _IN_WORDS = re.compile(
 
 
 class Fraction(NamedTuple):
-    """A fraction as it is written, and what is above and below its line."""
+    """A fraction as it is written from one place of a line to another, and what is above and below its line."""
 
     text: str
+    start: int
+    end: int
     top: Decimal
     bottom: Decimal
 
@@ -75,10 +77,13 @@ def fractions(text: str) -> Iterator[Fraction]:
     for match in _IN_WORDS.finditer(text):
         top = value_of(match["top"])
         if (top == 1) != bool(match["plural"]):  # not "two third graders"
-            yield Fraction(match[0], top, Decimal(_NAMES.index(match["bottom"].lower()) + 2))
+            yield Fraction(
+                match[0], *match.span(), top, Decimal(_NAMES.index(match["bottom"].lower()) + 2)
+            )
     for match in _ONE_IN.finditer(text):
         if as_fraction(match) != match[0]:
-            yield Fraction(match[0], value_of(match["top"]), value_of(match["in"] or match["of"]))
+            bottom = value_of(match["in"] or match["of"])
+            yield Fraction(match[0], *match.span(), value_of(match["top"]), bottom)
 
 
 def as_fraction(match: re.Match[str]) -> str:

@@ -30,6 +30,16 @@ _SCALES = {
 _LARGE = ("trillion", "billion", "million", "thousand")  # how a large amount is written
 _LETTERS = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion"}
 
+_CHINESE_TENS = {
+    4: "万",
+    5: "十万",
+    7: "千万",
+    8: "亿",
+    10: "百亿",
+    11: "千亿",
+    13: "十万亿",
+    14: "百万亿",
+}
 _SHORT_MONTHS = {
     **{
         "Jan": "January",
@@ -78,15 +88,20 @@ _HALF_A = rf"""
     [ ] an? [ ] (?P<scale> {_SCALE} ) \b
 """
 _AND_A_HALF = rf"""
-    \b (?P<count> {COUNT} ) [ ] and [ ] a [ ] half [ ] (?P<scale> {_SCALE} ) \b     # two and a half million
+    \b (?P<count> {COUNT} ) [ ] and [ ]
+    (?: a [ ] (?: half | (?P<quarter> quarter ) ) | (?P<three> three [ -] quarters ) )
+    [ ] (?P<scale> {_SCALE} ) \b                                                    # two and a half million
   | \b (?: an? | one ) [ ] (?P<first> {_SCALE} ) [ ] and [ ] a [ ] half \b           # a million and a half
 """
-# Forty-two thousand, six hundred thousand, three million; two thousand stays.
+# Forty-two thousand, six hundred thousand, three million; one in ten thousand stays.
 _SCALE_WORD = "(?: thousand | million | billion | trillion )"
+_SCALED = rf"{BELOW_THOUSAND} [ -] {_SCALE_WORD}"
 _IN_WORDS = rf"""
-    \b (?: {BELOW_THOUSAND} [ -] {_SCALE_WORD} (?: ,? [ ] (?= {BELOW_THOUSAND} [ -] {_SCALE_WORD} ) )? ){{1,4}}
+    (?<! \w ) (?<! in[ ] ) {_SCALED} (?: [ ] {_SCALED} ){{0,3}}
     (?: [ ] {BELOW_THOUSAND} )? \b (?! [ -](?: {_SCALE_WORD} | hundred ) )
 """
+# Tens of thousands of people
+_TENS_OF = rf"\b (?P<tens> tens | hundreds ) [ ] of [ ] (?P<scale> {_SCALE_WORD} ) s [ ] of \b"
 _PAGES = r"\b p(?P<several> p? )\. [ ]? (?= \d )"
 _DATE = rf"\b (?P<day> \d{{1,2}} ) - (?P<month> {'|'.join(_SHORT_MONTHS)} ) - (?P<year> (?: 19 | 20 ) \d\d ) \b"
 # A half, a quarter and the like behind a whole number: 1 1/2 teaspoons.
@@ -112,9 +127,17 @@ def _in_figures(match: re.Match[str]) -> str:
     words = [word for word in re.findall("[a-z]+", match[0].lower()) if word != "and"]
     large = [_SCALES[word] for word in words if word in _LARGE]
     is_list = any(second >= first for first, second in pairwise(large))  # two thousand, one million
-    if is_list or words[1:] == ["thousand"] or (words[0] == "one" and len(words) == 2):
+    if is_list or (words[0] == "one" and len(words) == 2):
         return match[0]
     return _written(sum(spoken_terms(words, _SCALES, value_of), Decimal(0)))
+
+
+def _in_chinese(match: re.Match[str]) -> str:
+    """数万 for tens of thousands of: Chinese within English comes out as it is."""
+    zeros = len(str(_SCALES[match["scale"].lower()])) - (
+        0 if match["tens"].lower() == "tens" else -1
+    )
+    return f"数{_CHINESE_TENS[zeros]}"
 
 
 def _page(match: re.Match[str]) -> str:
@@ -137,7 +160,8 @@ def _part_of(match: re.Match[str]) -> str:
 
 def _and_a_half(match: re.Match[str]) -> str:
     count = value_of(match["count"]) if match["count"] else Decimal(1)
-    return _written((count + Decimal("0.5")) * _SCALES[match["scale"] or match["first"]])
+    part = "0.25" if match["quarter"] else "0.75" if match["three"] else "0.5"
+    return _written((count + Decimal(part)) * _SCALES[match["scale"] or match["first"]])
 
 
 def _mixed(match: re.Match[str]) -> str:
@@ -175,6 +199,7 @@ _RULES = (
     _rule(_AND_A_HALF, _and_a_half),
     _rule(_IN_DOZENS, _counted),
     _rule(_IN_WORDS, _in_figures),
+    _rule(_TENS_OF, _in_chinese),
     _rule(_DATE, _date),
     _rule(_PAGES, _page),
     _rule(ONE_IN, as_fraction),

@@ -14,6 +14,11 @@ _HASH = r"""(?:
     (?= \d{0,60} [a-f] ) (?= [a-f]{0,60} \d ) [\da-f]{7,128}
   | (?= \d{0,60} [A-F] ) (?= [A-F]{0,60} \d ) [\dA-F]{8,128}
 )"""
+# Of both cases and digits: keys, SHA256:…, addresses of purses
+_KEY = r"""
+    (?= [^\s\d]{0,40} \d ) (?= [^\sa-z]{0,40} [a-z] ) (?= [^\sA-Z]{0,40} [A-Z] ) (?! [A-Za-z]+ [/:=] )
+    [A-Za-z\d+/_=-]{20,200} (?<= [A-Za-z\d=] )
+"""
 _MAC = rf"""(?:
     {_HEX}{{2}} (?: (?: :{_HEX}{{2}} ){{5}} | (?: -{_HEX}{{2}} ){{5}} )   # 00:1B:44:11:3A:B7
   | [\da-f]{{4}} (?: \.[\da-f]{{4}} ){{2}}                             # 001b.4411.3ab7
@@ -21,7 +26,8 @@ _MAC = rf"""(?:
 _IPV4 = r"\d{1,3} (?: \.\d{1,3} ){3} (?: :\d{1,5} | /\d{1,2} )?"
 _HEXTETS = rf"(?: {_HEX}{{1,4}} (?: :{_HEX}{{1,4}} ){{0,6}} )?"
 _IPV6 = rf"""(?:                                              # 2001:db8::1, [::1]:8080, fe80::/10
-    \[? (?: (?: {_HEX}{{1,4}} : ){{7}} {_HEX}{{1,4}} | {_HEXTETS} :: {_HEXTETS} )
+    \[? (?: (?: {_HEX}{{1,4}} : ){{7}} {_HEX}{{1,4}} | :: (?: ffff: )? \d{{1,3}} (?: \.\d{{1,3}} ){{3}}
+      | {_HEXTETS} :: {_HEXTETS} )
     (?: \] (?: :\d{{1,5}} )? )? (?: /\d{{1,3}} )?
 )"""
 _COLOUR = rf"""(?:
@@ -34,6 +40,7 @@ _COLOUR = rf"""(?:
 _IBAN = r"[A-Z]{2}\d{2} (?: [ ] [A-Z\d]{4} ){2,7} (?: [ ] [A-Z\d]{1,3} )?"
 _TAX = r"""
     (?! (?: ISO | RFC ) \b ) [A-Z]{2,4} [ -] \d{2,4} (?: [ .] \d{2,9} ){1,4}   # GB 123 4567 89, CHE-123.456.789
+  | \d{1,3} (?: \.\d{3} ){1,3} - [\dA-Z]{1,2}                                # 14.582.309-K
 """
 # Of capitals and digits: PO-2024-0117, A1B2-C3D4-E5F6
 _GROUPS = r"""
@@ -69,7 +76,7 @@ _TELEPHONE = rf"""(?:
       | \+ \d{{8,15}}                                                      # +4915112345678
       | \( \d{{2,5}} \) [ -]? \d{{2,8}} (?: [ .-] \d{{2,5}} ){{0,4}}          # (020) 7946 0958
       | (?= (?: \d [ -]? ){{7}} ) {_NO_NUMBERS}
-        \d{{2,6}} (?: [ -] \d{{2,6}} ){{1,5}} [ -] \d{{2,10}}                # 020 7946 0958, cards, accounts
+        \d{{2,6}} (?: [ -] \d{{2,8}} ){{1,5}} [ -] \d{{2,10}}                # 020 7946 0958, cards, accounts
       | (?= (?: \d \.? ){{9}} ) \d{{2,4}} (?: \.\d{{2,4}} ){{2,5}}            # 01.23.45.67.89
       | 0\d{{2,4}} [ /-] \d{{5,9}}                                         # 07911 123456
       | \d{{3}} - \d{{4}}                                                  # 555-0199
@@ -99,7 +106,7 @@ _PART = r"""(?:
 ) (?: [/-] [A-Z\d]{1,9} ){0,3}"""
 
 # A kind and a colon, groups and hyphens: sha256:…, 28-0316a279c4ff
-_BEFORE = r"(?: urn: )? (?: [a-z\d]{2,10}: )? (?: [A-Z\d]{1,9}- ){0,3}"
+_BEFORE = r"(?: urn: )? (?: [A-Za-z\d]{2,10}: )? (?: [A-Z\d]{1,9}- ){0,3}"
 
 # --- places and times ---
 
@@ -132,6 +139,8 @@ _CHESS = rf"""(?:
     \d{{1,3}} \. (?: \.\. )? [ ]? {_MOVE} (?: [ ] (?: \d{{1,3}} \. [ ]? )? {_MOVE} ){{0,40}}   # 1. e4 e5 2. Nf3
   | [KQRBN] [a-h]? [1-8]? x {_SQUARE} [+\#]?                                             # Qxf7#
   | O-O-O
+  | (?: [pnbrqkPNBRQK1-8]{{1,8}} / ){{7}} [pnbrqkPNBRQK1-8]{{1,8}}                            # a position
+    (?: [ ] [wb] [ ] [KQkq-]{{1,4}} [ ] (?: - | {_SQUARE} ) [ ] \d{{1,3}} [ ] \d{{1,3}} )?
 )"""
 _POWER = r"(?: \^ (?: [-−]? \w{1,4} | \( [-−]? \w{1,4} \) ) | \*\* \w{1,4} | [²³⁰¹⁴-⁹] )"
 _NUMBER = r"[-−+]? \d{1,15} (?: [.,]\d{1,15} ){0,5} %?"
@@ -151,7 +160,7 @@ _CALCULATES = rf"(?: [ ] {_OPERATES} [ ] | [<>=!]= | [=≤≥≠≈] | [<>] (?=\
 _OPERAND = rf"(?: {_TERM} | \( {_TERM} (?: {_CALCULATES} {_TERM} ){{1,9}} \) {_POWER}? )"
 _FORMULA = rf"""(?:
     {_OPERAND} (?: {_CALCULATES} {_OPERAND} ){{1,20}}                # x + y > 4
-  | {_COMPARES} [ ]? {_NUMBER}                                     # the >= 10 of Price >= 10
+  | {_COMPARES} [ ]? {_NUMBER} (?: ,[ ]? {_COMPARES} [ ]? {_NUMBER} ){{0,5}}    # >=1.19,<2.0
 )"""
 
 # 2H2 + O2 -> 2H2O
@@ -172,8 +181,8 @@ _MAY_BE = rf"""(?=
 )"""
 # Kinds that begin alike are in the order in which they are to be tried.
 CODE = rf"""(?a: {_STARTS} {_MAY_BE}
-    (?: {_REACTION} | {_BEFORE} (?: {_UUID} | {_HASH} | {_PART} ) | {_MAC} | {_IPV4} | {_IPV6} | {_COLOUR}
-      | {_CHESS}
+    (?: {_CHESS} | {_REACTION}
+      | {_BEFORE} (?: {_UUID} | {_HASH} | {_PART} | {_KEY} ) | {_MAC} | {_IPV4} | {_IPV6} | {_COLOUR}
       | {_TIME} | {_PLACE}
       | {_IBAN} | {_TAX} | {_PAPER} | {_ORCID} | {_ISBN} | {_LABELLED}
       | {_PATENT} | {_STANDARD} | {_HIDDEN}

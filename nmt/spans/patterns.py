@@ -20,7 +20,7 @@ _CODE = r"""(?a:
 # A line of Markdown that opens or closes a block of code, and what a line of a quotation or of a task list begins with.
 _BLOCK = r"""(?a:
     \A (?: [ ]{0,9} (?: `{3,9} | ~{3,9} ) [ ]? [\w+#.-]{0,30} \s{0,9} \Z   # ```python
-      | (?: [ ]{0,3} > [ ]? ){1,9} (?=\S)                         # > He said
+      | (?: [ ]{0,3} > (?!=) [ ]? ){1,9} (?=\S)                   # > He said
       | [ ]{0,9} [-*+] [ ] \[ [ xX] \] [ ] (?=\S)                 # - [x] Done
     )
 )"""

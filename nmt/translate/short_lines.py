@@ -21,13 +21,13 @@ _DAYS = {
     day: f"周{character}"
     for days, character in zip(
         (
-            ("Mon", "Monday"),
-            ("Tue", "Tues", "Tuesday"),
-            ("Wed", "Wednesday"),
-            ("Thu", "Thur", "Thurs", "Thursday"),
-            ("Fri", "Friday"),
-            ("Sat", "Saturday"),
-            ("Sun", "Sunday"),
+            ("Mon", "Monday", "Mo"),
+            ("Tue", "Tues", "Tuesday", "Tu"),
+            ("Wed", "Wednesday", "We"),
+            ("Thu", "Thur", "Thurs", "Thursday", "Th"),
+            ("Fri", "Friday", "Fr"),
+            ("Sat", "Saturday", "Sa"),
+            ("Sun", "Sunday", "Su"),
         ),
         "一二三四五六日",
         strict=True,
@@ -56,7 +56,10 @@ _MONTHS = {
     for month in months
 }
 _OF_CALENDARS = {name: chinese for names in (_DAYS, _MONTHS) for name, chinese in names.items()}
-_OTHER_WORDS = frozenset(("Sat", "Sun", "Mar", "March", "May", "August"))  # where they stand alone
+# Where they stand alone.
+_OTHER_WORDS = frozenset(
+    ("Sat", "Sun", "Mar", "March", "May", "August", "Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
+)
 _BETWEEN = re.compile(r"( [ ]? [-–—~] [ ]? | [ ]? [,;/|] [ ]? | [ ]+ )", re.VERBOSE)
 _JOINTS = {"-": "至", "–": "至", "—": "至", "~": "至", ",": "、", ";": "；"}
 

@@ -20,6 +20,15 @@ def faults(source: str, translation: str) -> list[Fault]:
 
 
 FAITHFUL = [
+    ("Profit rose to $45.6m.", "利润增至4560万美元。"),
+    ("A million and a half bats, one and a quarter million cats", "150万只蝙蝠，125万只猫"),
+    ("Three quarters of a billion dollars, 85 lakh cats", "7.5亿美元，850万只猫"),
+    ("Two thirds of it, one in five, 9 out of 10 cats", "三分之二，20%，90%的猫"),
+    ("3 out of every 4 people save.", "每4个人中有3个存钱。"),
+    ("It costs $5, €6, HK$7 and 300 CHF.", "它要价5美元、6欧元、7港元和300瑞郎。"),
+    ("It fell 5% to -3 °C.", "下降了百分之五，到零下3摄氏度。"),
+    ("Open Sat and Sun, not Monday", "周六日营业，星期一不营业"),
+    ("Sunday school, Mon Ami", "主日学校，Mon Ami"),
     ("It&#39;s fine.", "这&#39;很好。"),
     ("Meet at 0900 hours.", "上午9点见面。"),
     # the same number, written otherwise
@@ -257,6 +266,7 @@ FAULTY = [
     ("One in five adults agree.", "六分之一的成年人同意。", "fraction missing", "One in five"),
     ("9 out of 10 cats agree.", "十分之八的猫同意。", "fraction missing", "9 out of 10"),
     ("Open from Mon to Thu.", "周一到周三营业。", "day missing", "Thu"),
+    ("Market days: Tue, Thu and Sat", "集市日：周二、周四", "day missing", "Sat"),
     ("It rained on Sunday.", "星期一下了雨。", "day missing", "Sunday"),
     ("Say Привет to him.", "跟他说Приве。", "span mangled", "Привет"),
     (
