@@ -71,7 +71,7 @@ OTHERS = (
     Currency(("₴", "UAH"), ("格里夫纳", "UAH")),
     Currency(("฿", "THB"), ("泰铢", "THB"), ("baht",)),
     Currency(("₫", "VND"), ("越南盾", "VND")),
-    Currency(("IDR",), ("印尼盾", "印尼卢比", "IDR"), ("rupiah",)),
+    Currency(("IDR", "Rp"), ("印尼盾", "印尼卢比", "IDR"), ("rupiah",)),
     Currency(("MYR",), ("林吉特", "马来西亚令吉", "令吉", "MYR"), ("ringgit",)),
     Currency(("MXN",), ("墨西哥比索", "比索", "MXN"), ("Mexican pesos",)),
     Currency(("ZAR",), ("南非兰特", "兰特", "ZAR"), ("rand",)),
@@ -88,6 +88,29 @@ OTHERS = (
     ),
     Currency(("AED",), ("阿联酋迪拉姆", "迪拉姆", "AED")),
     Currency(("SAR",), ("沙特里亚尔", "里亚尔", "SAR")),
+    Currency(("KSh", "KES"), ("肯尼亚先令", "KES"), ("Kenyan shillings",)),
+    Currency(("CLP",), ("智利比索", "CLP"), ("Chilean pesos",)),
+    Currency(("COP",), ("哥伦比亚比索", "COP"), ("Colombian pesos",)),
+    Currency(("ARS",), ("阿根廷比索", "ARS"), ("Argentine pesos",)),
+    Currency(("PEN",), ("秘鲁索尔", "索尔", "PEN")),
+    Currency(("EGP",), ("埃及镑", "EGP"), ("Egyptian pounds",)),
+    Currency(("PKR",), ("巴基斯坦卢比", "PKR"), ("Pakistani rupees",)),
+    Currency(("LKR",), ("斯里兰卡卢比", "LKR")),
+    Currency(("BDT",), ("孟加拉塔卡", "塔卡", "BDT"), ("taka",)),
+    Currency(("KWD",), ("科威特第纳尔", "第纳尔", "KWD"), ("Kuwaiti dinars",)),
+    Currency(("QAR",), ("卡塔尔里亚尔", "里亚尔", "QAR")),
+    Currency(("OMR",), ("阿曼里亚尔", "里亚尔", "OMR")),
+    Currency(("JOD",), ("约旦第纳尔", "第纳尔", "JOD")),
+    Currency(("MAD",), ("摩洛哥迪拉姆", "迪拉姆", "MAD")),
+    Currency(("GHS",), ("加纳塞地", "塞地", "GHS"), ("cedis",)),
+    Currency(("UGX",), ("乌干达先令", "UGX")),
+    Currency(("TZS",), ("坦桑尼亚先令", "TZS")),
+    Currency(("ETB",), ("埃塞俄比亚比尔", "比尔", "ETB"), ("birr",)),
+    Currency(("ISK",), ("冰岛克朗", "ISK")),
+    Currency(("RON",), ("罗马尼亚列伊", "列伊", "RON")),
+    Currency(("BGN",), ("保加利亚列弗", "列弗", "BGN")),
+    Currency(("KZT",), ("坚戈", "KZT"), ("tenge",)),
+    Currency(("GEL",), ("格鲁吉亚拉里", "拉里", "GEL")),
 )
 _ALL = (*COMMON, *OTHERS)
 BY_SIGN = {sign: currency for currency in _ALL for sign in (*currency.signs, *currency.words)}
@@ -103,10 +126,10 @@ def _one_of(signs: Iterable[str]) -> str:
 
 _SIGNS = [sign for currency in OTHERS for sign in currency.signs]
 _WORDS = [word for currency in OTHERS for word in currency.words if word != "won"]
-_CODES = [sign for sign in _SIGNS if sign.isalpha() and sign.isupper()]
+CODES = [sign for sign in _SIGNS if sign.isalpha() and sign.isupper()]
 _WON = r"(?: (?<= llion[ ] ) | (?<= usand[ ] ) ) won (?! [ ] (?: the | a | an | by | it | his | her | over ) \b )"
 BEFORE_FIGURES = f"(?: {_one_of(_SIGNS)} )"
-BEHIND_FIGURES = f"(?: {_one_of([*_CODES, *_WORDS])} | {_WON} )"
+BEHIND_FIGURES = f"(?: {_one_of([*CODES, *_WORDS])} | {_WON} )"
 ANY_SIGN = f"(?: {_one_of(sign for currency in _ALL for sign in currency.signs)} )"
 _DIGIT = re.compile("[0-9]")
 _AMOUNT = re.compile(

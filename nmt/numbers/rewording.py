@@ -86,6 +86,7 @@ _IN_DOZENS = rf"\b (?P<count> {COUNT} ) (?P<scales> (?: [ -] (?: dozen | lakh | 
 _HALF_A = rf"""
     \b (?: (?P<half> half ) | (?: (?: an? | one ) [ ] )? quarter [ ] of | (?P<three> three ) [ -] quarters [ ] of )
     [ ] an? [ ] (?P<scale> {_SCALE} ) \b
+  | \b a [ ] quarter [ ] (?P<of> {_SCALE} ) \b
 """
 _AND_A_HALF = rf"""
     \b (?P<count> {COUNT} ) [ ] and [ ]
@@ -102,7 +103,24 @@ _IN_WORDS = rf"""
 """
 # Tens of thousands of people
 _TENS_OF = rf"\b (?P<tens> tens | hundreds ) [ ] of [ ] (?P<scale> {_SCALE_WORD} ) s [ ] of \b"
-_PAGES = r"\b p(?P<several> p? )\. [ ]? (?= \d )"
+# Three and three-quarter inches; two and a half hours stay.
+_AND_QUARTERS = rf"""
+    \b (?P<count> {COUNT} ) [ ] and [ ]
+    (?: (?: a | one ) [ -] quarter | (?P<three> three ) [ -] quarters? ) [ ] (?= [a-z] )
+"""
+# Pp. 3-5, Ch. 4
+_LABELS = {
+    **{
+        "p": "page",
+        "pp": "pages",
+        "ch": "Chapter",
+        "sec": "Section",
+        "vol": "Volume",
+        "art": "Article",
+    },
+    **{"eq": "Equation", "tab": "Table", "app": "Appendix"},
+}
+_LABEL = rf"\b (?P<label> {'|'.join(_LABELS)} ) \. [ ]? (?= \d )"
 _DATE = rf"\b (?P<day> \d{{1,2}} ) - (?P<month> {'|'.join(_SHORT_MONTHS)} ) - (?P<year> (?: 19 | 20 ) \d\d ) \b"
 # A half, a quarter and the like behind a whole number: 1 1/2 teaspoons.
 _MIXED = r"(?<! [\w.,/] ) (?P<whole> \d{1,3} ) [ ] (?P<top> \d ) / (?P<bottom> [2458] | 10 ) (?! [\d/.,] \d | \w )"
@@ -140,8 +158,12 @@ def _in_chinese(match: re.Match[str]) -> str:
     return f"数{_CHINESE_TENS[zeros]}"
 
 
-def _page(match: re.Match[str]) -> str:
-    return "pages " if match["several"] else "page "
+def _and_quarters(match: re.Match[str]) -> str:
+    return f"{value_of(match['count']) + Decimal('0.75' if match['three'] else '0.25'):f} "
+
+
+def _spelled_label(match: re.Match[str]) -> str:
+    return f"{_LABELS[match['label'].lower()]} "
 
 
 def _date(match: re.Match[str]) -> str:
@@ -155,7 +177,7 @@ def _counted(match: re.Match[str]) -> str:
 
 def _part_of(match: re.Match[str]) -> str:
     share = Decimal("0.5") if match["half"] else Decimal("0.75" if match["three"] else "0.25")
-    return _written(share * _SCALES[match["scale"]])
+    return _written(share * _SCALES[(match["scale"] or match["of"]).lower()])
 
 
 def _and_a_half(match: re.Match[str]) -> str:
@@ -195,13 +217,14 @@ def _rule(pattern: str, becomes: Callable[[re.Match[str]], str]) -> _Rule:
 
 _RULES = (
     _Rule(re.compile(f"(?a:{_BY_LETTER})", re.VERBOSE), _spelled_out),
-    _rule(_HALF_A, _part_of),
     _rule(_AND_A_HALF, _and_a_half),
+    _rule(_HALF_A, _part_of),
     _rule(_IN_DOZENS, _counted),
     _rule(_IN_WORDS, _in_figures),
     _rule(_TENS_OF, _in_chinese),
     _rule(_DATE, _date),
-    _rule(_PAGES, _page),
+    _rule(_AND_QUARTERS, _and_quarters),
+    _rule(_LABEL, _spelled_label),
     _rule(ONE_IN, as_fraction),
     _rule(_MIXED, _mixed),
     _rule(_IN_FEET, _in_feet),
@@ -212,7 +235,7 @@ _SUSPICIOUS = re.compile(
     \d (?: [ ]? [kmbt] | ['′’] | [ ]\d/ | -[a-z]{3}-\d | [ ](?: in | out[ ]of )[ ] )
   | \b (?: one | two | three | four | five | six | seven | eight | nine ) [ ] (?: in | out[ ]of ) [ ]
   | half | quarter | dozen | lakh | crore | thousand | illion
-  | p\. [ ]? \d
+  | \w\. [ ]? \d
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -5,6 +5,8 @@ ISO 8601 (time), RFC 9562 (UUID), RFC 4291 (IPv6), ITU-T E.123 (telephone number
 Repetitions have bounds, so that the time grows as the length of a line.
 """
 
+from nmt.numbers.currencies import CODES
+
 # --- names of machines and files ---
 
 _HEX = r"[\da-fA-F]"
@@ -49,9 +51,12 @@ _GROUPS = r"""
 _ISBN = r"(?= (?: \d [ -]? ){9} ) (?: 97[89] [ -] )? \d{1,5} [ -] \d{1,7} [ -] \d{1,7} [ -] [\dX]"
 _ORCID = r"\d{4} (?: -\d{4} ){2} -\d{3}[\dX]"
 # What looks like a word or like years, behind its label.
-_LABELLED = r"""(?:
-    (?: (?<= BIC[ :] ) | (?<= BIC[ ][(] ) | (?<= SWIFT[ :] ) ) [ ]? [A-Z]{6} [A-Z\d]{2} (?: [A-Z\d]{3} )?
-  | (?<= ISSN[ :] ) [ ]? \d{4}-\d{3}[\dX]
+_AFTER_BANK = (
+    r"(?: (?<= (?:BIC|IFT)[ :] ) | (?<= (?:BIC|IFT)[ ][(] ) | (?<= (?:BIC|IFT)[ ]code[ ] ) )"
+)
+_LABELLED = rf"""(?:
+    {_AFTER_BANK} [ ]? [A-Z]{{6}} [A-Z\d]{{2}} (?: [A-Z\d]{{3}} )?           # BIC NDEASESS, SWIFT code …
+  | (?<= ISSN[ :] ) [ ]? \d{{4}}-\d{{3}}[\dX]
 )"""
 _PAPER = r"""(?:
     (?: doi: [ ]? )? 10\.\d{4,9} / [^\s<>"，。；、（）]{1,99} (?<! [.,;:?!)'] )
@@ -84,11 +89,17 @@ _TELEPHONE = rf"""(?:
     (?: [ ] (?: x | ext\.? | extension ) [ ]? \d{{1,5}} )?
 )"""
 _HIDDEN = r"(?: [*xX•]{4} [ -]? ){1,3} \d{4}"  # **** **** **** 5083
-_POSTCODE = r"""(?:
-    [A-Z]{1,2}\d[A-Z\d]? [ ] \d[A-Z]{2}                       # SW1A 1AA
-  | [A-Z]\d[A-Z\d] [ ] (?= [A-Z]{0,3}\d ) (?= \d{0,3}[A-Z] ) [A-Z\d]{4}    # D08 X4N7
-  | [A-Z]\d[A-Z] [ ] \d[A-Z]\d                               # K1A 0B1
-  | \d{5}-\d{4}                                              # 20500-0003
+# Units, eras and zones of time, and currencies, which are amounts.
+_NO_PLATE = rf"""(?:
+    {"|".join(CODES)} | BCE | BTU | CET | DPI | EST | FPS | GMT | KWH | MHZ | PPM | PSI | PST | RPM | UTC
+) \b"""
+_POSTCODE = rf"""(?:
+    [A-Z]{{1,2}}\d[A-Z\d]? [ ] \d[A-Z]{{2}}                                 # SW1A 1AA
+  | [A-Z]\d[A-Z\d] [ ] (?= [A-Z]{{0,3}}\d ) (?= \d{{0,3}}[A-Z] ) [A-Z\d]{{4}}    # D08 X4N7
+  | [A-Z]\d[A-Z] [ ] \d[A-Z]\d                                           # K1A 0B1
+  | \d{{5}}-\d{{4}}                                                       # 20500-0003
+  | (?! [A-Z]{{3}} [ ] {_YEAR} | {_NO_PLATE} ) [A-Z]{{3}} [ ] \d{{4}}         # VLT 1512, of a place or a car
+  | \d{{4}} [ ] (?! {_NO_PLATE} ) [A-Z]{{3}}                               # 6093 LKJ
 )"""
 _MONTHS = "Jan | Feb | Mar | Apr | May | Jun | Jul | Aug | Sep | Oct | Nov | Dec"
 _CASE = rf"""                                                 # 2:23-cv-04816, but not 1990-to-2000
@@ -120,7 +131,7 @@ _PLACE = rf"""(?:
 )"""
 _UTC = r"(?: UTC | GMT )"
 _ZONE = rf"""(?:
-    Z \b | [+-]\d\d (?: :?\d\d )? | [ ]? {_UTC} (?: [ ]? [-+−] [ ]? \d{{1,2}} (?: :?\d\d )? )? \b
+    Z \b | [+-]\d\d (?: :?\d\d )? | [ ][+-]\d{{4}} | [ ]? {_UTC} (?: [ ]? [-+−] [ ]? \d{{1,2}} (?: :?\d\d )? )? \b
 )"""
 _TIME = rf"""(?:
     \d{{4}}-\d\d-\d\d [T ] \d\d:\d\d (?: :\d\d (?: [.,]\d{{1,9}} )? )? {_ZONE}?   # 2024-03-05T14:30:00Z
@@ -155,7 +166,9 @@ _TERM = rf"""(?:
 )"""
 _COMPARES = r"(?: [<>=!]= | [<>=≤≥≠≈] | := )"
 # Between spaces; a hyphen between words is none.
-_OPERATES = rf"(?: {_COMPARES} | [+*×÷^/±·−] | (?<= [a-z²³)][ ] ) - | && | \|\| )"
+_OPERATES = (
+    rf"(?: {_COMPARES} | [+*×÷^/±·−] | (?: (?<= [a-z²³)][ ] ) | (?<= \^\d[ ] ) ) - | && | \|\| )"
+)
 _CALCULATES = rf"(?: [ ] {_OPERATES} [ ] | [<>=!]= | [=≤≥≠≈] | [<>] (?=\d) | [+*×÷^±] )"
 _OPERAND = rf"(?: {_TERM} | \( {_TERM} (?: {_CALCULATES} {_TERM} ){{1,9}} \) {_POWER}? )"
 _FORMULA = rf"""(?:
@@ -177,7 +190,7 @@ _ENDS = r"(?! \w | [.,:/-]\d | -\w )"
 _MAY_BE = rf"""(?=
     [^\s\d]{{0,40}} \d | [A-Z/*xX•]{{2,8}} [ ] [\dxX*•] | [<>=!≤≥≠≈:]
   | [\w\[\](){{}}^α-ωΑ-Ω²³]{{1,20}} (?: [ ]? {_OPERATES} | [ ] (?: - | <?-+> | ⇌ | → ) ) | O-O
-  | (?<= BIC[ :(] ) | (?<= BIC[ ][(] ) | (?<= SWIFT[ :] )
+  | {_AFTER_BANK}
 )"""
 # Kinds that begin alike are in the order in which they are to be tried.
 CODE = rf"""(?a: {_STARTS} {_MAY_BE}

@@ -7,11 +7,11 @@ import re
 
 _TABLE = """
     id=ID h=小时 hr=小时 hrs=小时 mins=分钟 sec=秒 secs=秒 wk=周 wks=周 yr=年 yrs=年 qtr=季度 a.m.=上午 p.m.=下午
-    qty=数量 amt=金额 acct=账户 bal=余额 pct=百分比 num=数量 pcs=件 ea=每个 avg=平均值 approx=约 est=预计
+    qty=数量 amt=金额 acct=账户 bal=余额 pct=百分比 num=数量 pcs=件 ea=每个 avg=平均值 rpm=转/分 approx=约 est=预计
     misc=其他 etc=等 desc=描述 ref=参考 addr=地址 tel=电话 dept=部门 govt=政府 mgmt=管理 mgr=经理 univ=大学
     n/a=不适用 tba=待公布 tbc=待确认 tbd=待定 faq=常见问题 faqs=常见问题 q&a=问答 todo=待办 wip=进行中 fyi=供参考
     asap=尽快 eta=预计到达时间 etd=预计出发时间 dob=出生日期 ytd=年初至今 rsvp=敬请回复 p.s.=附言
-    e.g.=例如 i.e.=即 vs=对 aka=又名
+    c/o=转交 cont'd=续 incl=包括 excl=不包括 e.g.=例如 i.e.=即 vs=对 aka=又名
     km=公里 cm=厘米 mm=毫米 ft=英尺 kg=公斤 lb=磅 lbs=磅 oz=盎司 mph=英里/小时 km/h=公里/小时 tsp=茶匙 tbsp=汤匙
     msg=消息 msgs=消息 prev=上一个 config=配置 configs=配置 info=信息 intro=简介 admin=管理员 auth=身份验证
     ver=版本 src=来源 dest=目标 docs=文档 lang=语言 pwd=密码 changelog=更新日志
@@ -23,7 +23,7 @@ _DAYS = {
         (
             ("Mon", "Monday", "Mo"),
             ("Tue", "Tues", "Tuesday", "Tu"),
-            ("Wed", "Wednesday", "We"),
+            ("Wed", "Weds", "Wednesday", "We"),
             ("Thu", "Thur", "Thurs", "Thursday", "Th"),
             ("Fri", "Friday", "Fr"),
             ("Sat", "Saturday", "Sa"),

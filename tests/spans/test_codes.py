@@ -39,6 +39,9 @@ CODES = [
     "SW1A 1AA",
     "K1A 0B1",
     "D08 X4N7",
+    "VLT 1512",
+    "6093 LKJ",
+    "tom.b47@okbank",
     "**** **** **** 5083",
     "20500-0003",
     "40.7128° N, 74.0060° W",
@@ -92,6 +95,7 @@ CODES = [
     # times
     "2024-03-05T14:30:00Z",
     "2024-03-05 14:30:00",
+    "2025-01-14 03:12:44 +0545",
     "14:00 UTC+8",
     "UTC+08:00",
     # chess and formulas
@@ -107,6 +111,7 @@ CODES = [
     "E = mc^2",
     "p < 0.05",
     "2 + 2 = 4",
+    "x^2 - 5x + 6 = 0",
     "y = 2x + 1",
     "(a + b)^2 = c",
     "f(x) = x^2",
@@ -161,6 +166,7 @@ def test_behind_its_label_a_code_may_look_like_a_word_or_like_years() -> None:
         "90 % < half",
         "the 24-hour 80-20 rule",
         "a level B1 course",
+        "in 500 BCE, FIFA 2022, CES 2024, at 1500 MHZ or 2400 DPI, meet@noon",
     ],
 )
 def test_what_people_read_is_no_code(text: str) -> None:
