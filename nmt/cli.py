@@ -31,7 +31,9 @@ class Commands(typer.core.TyperGroup):
     """Runs a command and exits as docs/reference/files.md says."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options before the command."""
+        """Read the options before the command; `nmt help train` is `nmt train --help`."""
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
         with _one_line():
             return super().parse_args(ctx, args)
 

@@ -16,6 +16,11 @@ from nmt.config.schema import SearchConfig, TrainConfig
 from nmt.run.folder import RunDir
 
 
+@pytest.mark.parametrize("command", [[], ["train"]])
+def test_help_may_be_a_command(command: list[str]) -> None:
+    assert invoke("help", *command).output == invoke(*command, "--help").output
+
+
 def test_help_names_the_commands_and_version_the_version() -> None:
     text = invoke("--help").output
     assert all(
@@ -43,9 +48,19 @@ def test_help_names_the_commands_and_version_the_version() -> None:
             "train.updates=3: a trained model takes only search.*",
         ),
         (
-            ["translate", "{corpus}/test.en"],
+            ["translate", "{corpus}/test.en", "{corpus}/test.zh"],
             2,
-            "is a file; give a file as --input FILE, several",
+            "more than one file to translate; give one, or several as --input 'PATTERN'",
+        ),
+        (
+            ["translate", "{corpus}/test.en", "--input", "{corpus}/test.en"],
+            2,
+            "more than one file to translate; give one, or several as --input 'PATTERN'",
+        ),
+        (
+            ["translate", "Hello there"],
+            2,
+            "'Hello there' is not a setting (KEY=VALUE); there is no such file; text is given as echo",
         ),
         (["train", "updates=5"], 2, "unknown key 'updates'; did you mean 'train.updates'?"),
         (["train", "mine.yaml"], 2, "did you mean --config mine.yaml?"),
@@ -240,7 +255,7 @@ def test_a_page_of_help_is_whole_and_plain(
     _usage, _, rest = done.output.partition("\n")
     assert not re.search(r"<\w+|\.\.\.$|None", rest, re.MULTILINE)
     if command and command not in (["typography"], ["import"]):
-        assert re.search(r"^  KEY=VALUE  Settings that override", done.output, re.MULTILINE)
+        assert re.search(r"^  (FILE\|)?KEY=VALUE  .*[Ss]ettings that", done.output, re.MULTILINE)
 
 
 def test_help_names_the_choices_of_a_setting_as_the_schema_does() -> None:

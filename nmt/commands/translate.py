@@ -67,9 +67,14 @@ Workers = Annotated[
     ),
 ]
 
-_FILES = (
-    "give a file as --input FILE, several as --input 'PATTERN', text as echo TEXT | nmt translate"
-)
+_FILES = "there is no such file; text is given as echo TEXT | nmt translate"
+FileAndOverrides = Annotated[
+    list[str] | None,
+    options.argument(
+        "FILE|KEY=VALUE",
+        "A file to translate, as --input FILE; settings that override the run's, such as search.beam_size=10.",
+    ),
+]
 
 
 def translate(
@@ -77,7 +82,7 @@ def translate(
     model: options.Model = None,
     ensemble: options.Ensemble = None,
     memory: options.Memory = None,
-    overrides: options.SearchOverrides = None,
+    overrides: FileAndOverrides = None,
     input_file: options.InputFile = None,
     output_format: OutputFormat = "text",
     alignments: Alignments = False,
@@ -111,6 +116,7 @@ def translate(
         "verify": verify,
         "batch_tokens": batch_tokens,
     }
+    input_file, overrides = _file_and_overrides(input_file, overrides or [])
     files = FilesAsked(input_file, output, output_dir, overwrite, resume, ray, workers)
     files.refuse_contradictions()
     settings, run = _trained_run(model, config, overrides, search, device)
@@ -119,6 +125,17 @@ def translate(
         engine = _engine_that_aligns(engine, output_format, output_dir, ensemble)
     computing = engine_request(engine, device, precision, ensemble)
     _carry_out(Job(settings, run, computing, output_format, alignments, invalid, quiet), files)
+
+
+def _file_and_overrides(input_file: Path | None, given: list[str]) -> tuple[Path | None, list[str]]:
+    """The file that is translated, which may be named without --input, and the settings."""
+    files = [name for name in given if Path(name).is_file()]
+    if not files:
+        return input_file, given
+    if len(files) > 1 or input_file is not None:
+        fix = "give one, or several as --input 'PATTERN' --output-dir DIR"
+        raise ConfigError(f"command line: more than one file to translate; {fix}")
+    return Path(files[0]), [name for name in given if name != files[0]]
 
 
 def _carry_out(job: Job, files: FilesAsked) -> None:
@@ -133,13 +150,13 @@ def _carry_out(job: Job, files: FilesAsked) -> None:
 def _trained_run(
     model: Path | None,
     config: Path | None,
-    overrides: list[str] | None,
+    overrides: list[str],
     search: Mapping[str, object],
     device: str,
 ) -> "TrainedRun":
     """The run that translates, with the settings of the command line."""
     options.check_option("--device", "train.device", device)
-    options.refuse_strange_overrides(overrides or [], ("search",), _FILES)
+    options.refuse_strange_overrides(overrides, ("search",), _FILES)
     asked = options.with_options(overrides, "search", search)
     trained = find_run(model, config, asked)
     refuse_memory_elsewhere(trained.run, trained.config.search.memory, config, asked)

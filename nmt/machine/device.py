@@ -4,6 +4,7 @@ import warnings
 from typing import Literal, cast
 
 import torch
+from torch.nn import functional
 
 from nmt.errors import ConfigError
 from nmt.machine.cpu import is_faster_in_bf16
@@ -65,9 +66,35 @@ def open_device(name: str) -> torch.device:
 def _fastest() -> str:
     if torch.cuda.is_available():
         return "cuda"
-    if torch.backends.mps.is_available():
+    if torch.backends.mps.is_available() and learns_like_a_cpu(torch.device("mps")):
         return "mps"
     return "cpu"
+
+
+def learns_like_a_cpu(device: torch.device) -> bool:
+    """Whether an update of a few weights comes out on a device as it does on the CPU.
+
+    Some versions of macOS and PyTorch compute wrongly on Apple GPUs, or lack an operation.
+    """
+    try:
+        found = _small_update(device)
+    except (RuntimeError, NotImplementedError):
+        return False
+    return torch.allclose(found, _small_update(torch.device("cpu")), rtol=1e-3, atol=1e-4)
+
+
+def _small_update(device: torch.device) -> torch.Tensor:
+    """Weights after an update of attention, layer norm, cross-entropy and AdamW on made-up input."""
+    weights = torch.linspace(-1, 1, 8 * 8).reshape(8, 8).to(device).requires_grad_()
+    vectors = torch.linspace(-2, 3, 2 * 5 * 8).sin().reshape(2, 5, 8).to(device)  # [B, T, d]
+    labels = torch.arange(2 * 5).reshape(2, 5).remainder(8).to(device)
+    optimizer = torch.optim.AdamW([weights], lr=0.1)
+    queries = vectors @ weights
+    attended = functional.scaled_dot_product_attention(queries, vectors, vectors, is_causal=True)
+    logits = functional.layer_norm(attended, (8,)) @ weights.T
+    functional.cross_entropy(logits.flatten(0, 1), labels.flatten()).backward()
+    optimizer.step()
+    return weights.detach().cpu()
 
 
 def resolve_precision(name: str, device: torch.device) -> Precision:

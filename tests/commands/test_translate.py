@@ -166,6 +166,7 @@ def test_a_file_named_by_input_is_translated_as_stdin_is(
     expected = run_nmt(*GREEDY, stdin=text).stdout
     assert expected.count(b"\n") == 3
     assert invoke("--input", plain).stdout_bytes == expected
+    assert invoke(plain, "search.n_best=1").stdout_bytes == expected
     assert invoke("--input", zipped, "-o", "-").stdout_bytes == expected
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.en", "in.en.gz"]
 

@@ -6,7 +6,15 @@ import pytest
 import torch
 
 from nmt.errors import ConfigError, UserError
-from nmt.machine.device import Precision, dtype_of, open_device, resolve_device, resolve_precision
+from nmt.machine import device as device_module
+from nmt.machine.device import (
+    Precision,
+    dtype_of,
+    learns_like_a_cpu,
+    open_device,
+    resolve_device,
+    resolve_precision,
+)
 from nmt.machine.oom import within_memory
 
 CPU, GPU, APPLE = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
@@ -24,12 +32,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         gpu_bf16: bool = False,
         capability: tuple[int, int] = (6, 1),
         fast_bf16: bool = False,
+        learns: bool = True,
     ) -> None:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: gpu_bf16)
         monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
         monkeypatch.setattr(torch.backends.mps, "is_available", lambda: apple)
+        monkeypatch.setattr("nmt.machine.device.learns_like_a_cpu", lambda device: learns)
         monkeypatch.setattr("nmt.machine.device.is_faster_in_bf16", lambda: fast_bf16)
 
     return have
@@ -42,6 +52,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         ({"gpus": 1}, "auto", "cuda"),
         ({"gpus": 1, "apple": True}, "auto", "cuda"),
         ({"apple": True}, "auto", "mps"),
+        ({"apple": True, "learns": False}, "auto", "cpu"),
+        ({"apple": True, "learns": False}, "mps", "mps"),
         ({"gpus": 2}, "cpu", "cpu"),
         ({"gpus": 2}, "cuda", "cuda"),
         ({"gpus": 2}, "cuda:1", "cuda:1"),
@@ -53,6 +65,15 @@ def test_a_device_is_the_one_that_is_named_and_auto_the_fastest_there_is(
 ) -> None:
     machine(**has)
     assert resolve_device(name) == torch.device(expected)
+
+
+def test_a_device_is_tried_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert learns_like_a_cpu(CPU)
+    assert not learns_like_a_cpu(torch.device("meta"))  # it has no numbers
+    right = device_module._small_update(CPU)
+    wrong = {"cpu": right, "mps": right + 0.01}
+    monkeypatch.setattr(device_module, "_small_update", lambda device: wrong[device.type])
+    assert not learns_like_a_cpu(APPLE)
 
 
 @pytest.mark.parametrize(

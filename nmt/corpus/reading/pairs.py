@@ -41,7 +41,8 @@ def aligned(
 def read_tsv(path: Path, most: int = MOST_UNZIPPED) -> Iterator[SentencePair]:
     """Give the first two tab-separated columns of each line; further columns are ignored.
 
-    A blank line is an empty pair, as it is in two aligned files.
+    A column that a spreadsheet has quoted is read without its marks. A blank line is an empty pair, as it is in two
+    aligned files.
     """
     return columns_of(read_lines(path, most), path)
 
@@ -56,7 +57,16 @@ def columns_of(lines: Iterator[str], path: Path) -> Iterator[SentencePair]:
             raise DataError(
                 f"{path}:{number}: one column, but source<TAB>target is needed: {_excerpt(line)}"
             )
-        yield SentencePair(columns[0], columns[1])
+        yield SentencePair(_unquoted(columns[0]), _unquoted(columns[1]))
+
+
+def _unquoted(column: str) -> str:
+    """A column as it was before a spreadsheet put it in quotation marks and doubled those within (RFC 4180)."""
+    inner = column[1:-1]
+    is_quoted = column[:1] == column[-1:] == '"' and '""' in inner
+    if not is_quoted or '"' in inner.replace('""', ""):
+        return column
+    return inner.replace('""', '"')
 
 
 def read_jsonl(

@@ -17,6 +17,23 @@ def put(path: Path, data: bytes) -> Path:
     return path
 
 
+def test_what_a_spreadsheet_has_quoted_is_read_without_its_marks(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.tsv"
+    lines = [
+        '"He said ""hi""."\t"他说：""嗨""。"',
+        '"Go!" he said.\t"走！"',
+        '""\t""""',
+        '"a""b" c\t"a"b"',
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert list(read_tsv(path)) == [
+        ('He said "hi".', '他说："嗨"。'),
+        ('"Go!" he said.', '"走！"'),
+        ('""', '"'),
+        ('"a""b" c', '"a"b"'),
+    ]
+
+
 def test_pairs_are_the_two_files_side_by_side(tmp_path: Path) -> None:
     src, tgt = put(tmp_path / "x.en", b"a\n\nb"), put(tmp_path / "x.zh.gz", "甲\n乙\n\n".encode())
     assert list(read_pairs(src, tgt)) == [("a", "甲"), ("", "乙"), ("b", "")]
