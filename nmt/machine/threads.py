@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from threading import Barrier
+from contextlib import contextmanager, suppress
+from threading import Barrier, BrokenBarrierError
 
 import torch
 
@@ -20,12 +20,18 @@ def thread_pool(workers: int) -> Iterator[ThreadPoolExecutor]:
 
     def begin() -> None:
         torch.get_num_threads()  # at its first question a thread takes over what is set by then
-        torch.set_num_threads(threads // workers)
-        have_begun.wait()
+        torch.set_num_threads(max(1, threads // workers))
+        with suppress(BrokenBarrierError):
+            have_begun.wait()
 
     with ThreadPoolExecutor(workers, initializer=begin) as pool:
-        for _ in range(workers):  # a worker starts for each piece of work while none is free
-            pool.submit(int)
-        have_begun.wait()
-        torch.set_num_threads(threads)
+        try:
+            for _ in range(workers):  # a worker starts for each piece of work while none is free
+                pool.submit(int)
+            have_begun.wait()
+        except BaseException:  # Ctrl-C: the pool would wait for workers that wait for us
+            have_begun.abort()
+            raise
+        finally:
+            torch.set_num_threads(threads)
         yield pool
