@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from nmt.spans.codes import CODE
 from nmt.spans.markup import (
     EMPHASIS,
     MARKS,
@@ -61,6 +62,8 @@ _PATTERNS_INTO_CHINESE: dict[Numbers, re.Pattern[str]] = {
     "all": re.compile(f"{AMOUNT} | {_SPAN_OR_NUMBER.pattern}", re.VERBOSE),
 }
 _EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {EMOJI} | {EMOTICON}", re.VERBOSE)
+_CODE = re.compile(CODE, re.VERBOSE)
+_LONG_CODE = 6  # characters; a shorter one may be part of another
 _CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _APOSTROPHE = re.compile(APOSTROPHE, re.VERBOSE)
 _WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
@@ -318,11 +321,19 @@ def lost(source: str, translation: str) -> list[str]:
 
 
 def lost_from_english(source: str, translation: str) -> list[str]:
-    """The same, and words in scripts that are neither Latin nor Chinese."""
+    """The same, codes that the translation has more often, and words in scripts that are neither Latin nor Chinese."""
+    found = lost(source, translation) + _doubled(source, translation)
     if source.isascii():
-        return lost(source, translation)
+        return found
     words = [word for word in FOREIGN_WORDS.findall(source) if not CHINESE_WORD.fullmatch(word)]
-    return lost(source, translation) + [word for word in words if word not in translation]
+    return found + [word for word in words if word not in translation]
+
+
+def _doubled(source: str, translation: str) -> list[str]:
+    """The codes of a source that its translation has more often; it may well repeat the name of a file."""
+    codes = [span for span in _exact_spans(source) if len(span) >= _LONG_CODE]
+    again = [span for span in codes if translation.count(span) > source.count(span)]
+    return [span for span in again if _CODE.fullmatch(span)]
 
 
 @lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other

@@ -123,3 +123,43 @@ def test_figures_of_another_currency_stay_as_they_are_written() -> None:
     assert list(masked.spans.values()) == ["1,250.50澳元", "300瑞士法郎", "5美元", "10"]
     for other in (mask("A$1,250.50", numbers="figures"), mask("AED1 billion", into_chinese=True)):
         assert not any("元" in span or "姆" in span for span in other.spans.values())
+
+
+# --- number words written by the rules of the grammar, which is another program than the one that reads ---
+
+ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+)
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+
+
+def spelled(n: int, with_and: bool) -> str:
+    """A whole number below a trillion in English words."""
+    for scale, word in (
+        (10**9, "billion"),
+        (10**6, "million"),
+        (1000, "thousand"),
+        (100, "hundred"),
+    ):
+        if n >= scale:
+            rest = n % scale
+            joint = " and " if with_and and scale == 100 else " "
+            return f"{spelled(n // scale, with_and)} {word}" + (
+                joint + spelled(rest, with_and) if rest else ""
+            )
+    if n < 20:
+        return ONES.split()[n]
+    return TENS.split()[n // 10 - 2] + (f"-{ONES.split()[n % 10]}" if n % 10 else "")
+
+
+@given(st.integers(1, 10**12 - 1), st.booleans())
+def test_a_number_in_words_is_the_same_in_chinese(n: int, with_and: bool) -> None:
+    """The law of numbers: words, reworded, as the placeholder is filled, and read again."""
+    line = reworded(f"They saw {spelled(n, with_and)} birds.")
+    assert n in {number.values[0] for number in english(line)}
+    filled = list(mask(line, numbers="all", into_chinese=True).spans.values())
+    if n % 1000 == 0 and n > 10**6:
+        assert len(filled) == 1
+    if filled:
+        assert chinese(f"他们看见{filled[0]}只鸟。")[0].values[0] == n
