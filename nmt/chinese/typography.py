@@ -15,6 +15,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from nmt.chinese.quotation_marks import STOPS, paired_quotes
+from nmt.chinese.runs_of_marks import GAPS, full_width_brackets, joined, without_gaps
 from nmt.spans.patterns import CHINESE, PATTERN
 from nmt.text.scripts import HAN, HAS_HAN
 
@@ -27,18 +28,15 @@ _CLOSES = "）》〉】」』"
 _FIRST = f"{HAN}{_OPENS}“‘"  # what Chinese may begin with
 _LAST = f"{HAN}{_CLOSES}”’"  # and end with
 _MARKS = f"{STOPS}{_OPENS}{_CLOSES}"  # which hold their own white space
-_GAPS = frozenset(" \t\xa0\u3000")
-_GAP = f"[{''.join(sorted(_GAPS))}]"
-_GAPS_IN_A_ROW = re.compile(f"{_GAP}+")
+_GAPS = frozenset(GAPS)
+_GAP = f"[{GAPS}]"
 _FULL_WIDTH = str.maketrans(",;:?!", "，；：？！")
 # These stand for protected spans while the rest is repaired: the first for one that begins and ends
 # like a word, the second for any other.
 _WORD = "\ue000"
 _SIGN = "\ue001"
 
-_IS_CHINESE = re.compile(f"[{CHINESE}]")
 _LETTER = re.compile(r"\w")
-_BRACKETS = re.compile(r"\(([^()（）]*)\)")
 _ABBREVIATION = re.compile(
     r"(?a:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Vol|pp|Fig|al))$"
 )
@@ -198,7 +196,7 @@ def _full_width(match: re.Match[str]) -> str:
 
 
 def _full_width_marks(match: re.Match[str]) -> str:
-    return _GAPS_IN_A_ROW.sub("", match[0]).translate(_FULL_WIDTH)
+    return without_gaps(match[0]).translate(_FULL_WIDTH)
 
 
 def _full_width_list(match: re.Match[str]) -> str:
@@ -226,35 +224,6 @@ def _final_mark(match: re.Match[str]) -> str:
     if match[1] != ".":
         return match[1].translate(_FULL_WIDTH)
     return match[0] if _ends(_ABBREVIATION, match) else "。"
-
-
-def _dashes(match: re.Match[str]) -> str:
-    """Dashes with a —— among them, without the spaces that are beside them; one at the end of a line stays."""
-    run = match[0]
-    if "——" not in run:
-        return run
-    at_end = match.end() == len(match.string)
-    gaps = run[len(run.rstrip("".join(_GAPS))) :] if at_end else ""
-    return _GAPS_IN_A_ROW.sub("", run) + gaps
-
-
-def _dots(match: re.Match[str]) -> str:
-    """Dots without the spaces before the last …… among them."""
-    end = match[0].rfind("……")
-    return match[0] if end < 0 else _GAPS_IN_A_ROW.sub("", match[0][:end]) + match[0][end:]
-
-
-def _brackets(line: str) -> str:
-    """（） around Chinese and where they touch it; (Latin) between spaces is a style of its own."""
-    repaired = ""
-    end = 0
-    for match in _BRACKETS.finditer(line):
-        repaired += line[end : match.start()]
-        end = match.end()
-        beside = repaired[-1:] or line[end : end + 1]
-        is_chinese = HAS_HAN.search(match[1]) or _IS_CHINESE.match(beside)
-        repaired += f"（{match[1].strip()}）" if is_chinese else match[0]
-    return repaired + line[end:]
 
 
 def _half_bracket(match: re.Match[str]) -> str:
@@ -311,7 +280,7 @@ _RULES = (
     # 读<<红楼梦>> → 读《红楼梦》
     _rule("<", rf"(?<!<) << ( [^<>{HAN}]{{0,99}} [{HAN}] [^<>]{{0,999}} ) >> (?!>)", r"《\1》"),
     # 北京(首都)很大 → 北京（首都）很大
-    Rule(frozenset("("), _brackets),
+    Rule(frozenset("("), full_width_brackets),
     # 他（是医生)走了 → 他（是医生）走了
     _rule(
         "()",
@@ -370,8 +339,6 @@ _NEEDLESS_SPACE = re.compile(
     """,
     re.VERBOSE,
 )
-_DASHES = re.compile("[—{}]{{2,}}".format("".join(sorted(_GAPS))))  # 好 —— 的
-_DOTS = re.compile("[…{}]{{2,}}".format("".join(sorted(_GAPS))))  # 好 ……
 _BETWEEN_SCRIPTS = re.compile(
     rf"""
     (?<= [{HAN}] ) {_GAP}* (?= [A-Za-z\d{_WORD}] )       # 用Python
@@ -394,8 +361,7 @@ def _repair_once(line: str, spacing: Spacing) -> str:
         line = paired_quotes(line)
     if not _GAPS.isdisjoint(characters):
         line = _NEEDLESS_SPACE.sub("", line)
-        line = _DASHES.sub(_dashes, line)
-        line = _DOTS.sub(_dots, line)
+        line = joined(line)
     if spacing != "keep":
         line = _BETWEEN_SCRIPTS.sub("" if spacing == "none" else " ", line)
     return line
