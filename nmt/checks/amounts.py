@@ -77,10 +77,8 @@ def fraction_missing(source: str, translation: str) -> list[str]:
     said = {value for number in chinese(translation) for value in number.values}
 
     def is_said(fraction: Fraction) -> bool:
-        return not said.isdisjoint(fraction.values) or said >= {
-            fraction.top,
-            fraction.bottom,
-        }  # 每4个中有3个
+        in_parts = {fraction.top, fraction.bottom} <= said  # 每4个中有3个
+        return in_parts or not said.isdisjoint(fraction.values)
 
     return [fraction.text for fraction in stated if not is_said(fraction)]
 

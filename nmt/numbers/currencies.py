@@ -44,26 +44,12 @@ OTHERS = (
     Currency(("JPY",), ("日元", "日圆", "JPY"), ("Japanese yen",)),
     Currency(("CNY", "RMB"), ("元人民币", "人民币", "元", "CNY", "RMB")),
     Currency(("CHF",), ("瑞士法郎", "瑞郎", "CHF"), ("Swiss francs",)),
-    Currency(
-        ("SEK",),
-        ("瑞典克朗", "SEK"),
-        (
-            "Swedish kronor",
-            "Swedish krona",
-        ),
-    ),
+    Currency(("SEK",), ("瑞典克朗", "SEK"), ("Swedish kronor", "Swedish krona")),
     Currency(("NOK",), ("挪威克朗", "NOK"), ("Norwegian kroner",)),
     Currency(("DKK",), ("丹麦克朗", "DKK"), ("Danish kroner",)),
     Currency(("₹", "INR", "Rs.", "Rs"), ("卢比", "INR", "₹"), ("rupees",)),
     Currency(("₩", "KRW"), ("韩元", "韩圆", "KRW"), ("Korean won", "won")),
-    Currency(
-        ("₽", "RUB"),
-        ("卢布", "RUB"),
-        (
-            "roubles",
-            "rubles",
-        ),
-    ),
+    Currency(("₽", "RUB"), ("卢布", "RUB"), ("roubles", "rubles")),
     Currency(("₺", "TRY"), ("土耳其里拉", "里拉", "TRY"), ("Turkish lira",)),
     Currency(("₪", "ILS"), ("新谢克尔", "谢克尔", "ILS"), ("shekels",)),
     Currency(("₱", "PHP"), ("菲律宾比索", "比索", "PHP")),
@@ -75,17 +61,9 @@ OTHERS = (
     Currency(("MYR",), ("林吉特", "马来西亚令吉", "令吉", "MYR"), ("ringgit",)),
     Currency(("MXN",), ("墨西哥比索", "比索", "MXN"), ("Mexican pesos",)),
     Currency(("ZAR",), ("南非兰特", "兰特", "ZAR"), ("rand",)),
-    Currency(
-        ("PLN",),
-        ("波兰兹罗提", "兹罗提", "PLN"),
-        ("zlotys", "zloty"),
-    ),
+    Currency(("PLN",), ("波兰兹罗提", "兹罗提", "PLN"), ("zlotys", "zloty")),
     Currency(("CZK",), ("捷克克朗", "CZK")),
-    Currency(
-        ("HUF",),
-        ("匈牙利福林", "福林", "HUF"),
-        ("forints", "forint"),
-    ),
+    Currency(("HUF",), ("匈牙利福林", "福林", "HUF"), ("forints", "forint")),
     Currency(("AED",), ("阿联酋迪拉姆", "迪拉姆", "AED")),
     Currency(("SAR",), ("沙特里亚尔", "里亚尔", "SAR")),
     Currency(("KSh", "KES"), ("肯尼亚先令", "KES"), ("Kenyan shillings",)),
@@ -130,7 +108,8 @@ CODES = [sign for sign in _SIGNS if sign.isalpha() and sign.isupper()]
 _WON = r"(?: (?<= llion[ ] ) | (?<= usand[ ] ) ) won (?! [ ] (?: the | a | an | by | it | his | her | over ) \b )"
 BEFORE_FIGURES = f"(?: {_one_of(_SIGNS)} )"
 BEHIND_FIGURES = f"(?: {_one_of([*CODES, *_WORDS])} | {_WON} )"
-ANY_SIGN = f"(?: {_one_of(sign for currency in _ALL for sign in currency.signs)} )"
+SIGNS = tuple(sign for currency in _ALL for sign in currency.signs)
+ANY_SIGN = f"(?: {_one_of(SIGNS)} )"
 _DIGIT = re.compile("[0-9]")
 _AMOUNT = re.compile(
     rf"""(?a:

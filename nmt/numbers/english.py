@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import prod
 
 from nmt.numbers.arithmetic import Values, decade_values, hour_values, ratio, scaled, spoken_terms
-from nmt.numbers.currencies import BY_SIGN
+from nmt.numbers.currencies import SIGNS
 from nmt.numbers.fractions import Fraction, fractions
 from nmt.numbers.patterns import CLOCK, DIVIDED, FIGURES, FOLD, FRACTIONS
 from nmt.numbers.reading import Number, Reader, read_clock, read_divided, read_figures
@@ -301,7 +301,7 @@ def _read_number(match: re.Match[str]) -> Iterator[Number]:
 def _is_money(match: re.Match[str]) -> bool:
     """Whether a currency is before the figures: the m of $45.6m is no metre."""
     before = match.string[max(match.start() - 4, 0) : match.start()].rstrip()
-    return before.endswith(tuple(BY_SIGN))
+    return before.endswith(SIGNS)
 
 
 def _factor(scale: str) -> int:

@@ -30,7 +30,8 @@ _SCALES = {
 _LARGE = ("trillion", "billion", "million", "thousand")  # how a large amount is written
 _LETTERS = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion"}
 
-_CHINESE_TENS = {
+# What comes to 10 to the power of the key.
+_CHINESE_POWERS = {
     4: "万",
     5: "十万",
     7: "千万",
@@ -40,23 +41,18 @@ _CHINESE_TENS = {
     13: "十万亿",
     14: "百万亿",
 }
-_SHORT_MONTHS = {
-    **{
-        "Jan": "January",
-        "Feb": "February",
-        "Mar": "March",
-        "Apr": "April",
-        "Jun": "June",
-        "Jul": "July",
-    },
-    **{
-        "Aug": "August",
-        "Sep": "September",
-        "Oct": "October",
-        "Nov": "November",
-        "Dec": "December",
-        "May": "May",
-    },
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_BY_SHORT_NAME = {month[:3]: month for month in _MONTHS}
+_LABELS = {
+    "p": "page",
+    "pp": "pages",
+    "Ch": "Chapter",
+    "Sec": "Section",
+    "Art": "Article",
+    "Eq": "Equation",
 }
 
 # --- patterns ---
@@ -108,20 +104,9 @@ _AND_QUARTERS = rf"""
     \b (?P<count> {COUNT} ) [ ] and [ ]
     (?: (?: a | one ) [ -] quarter | (?P<three> three ) [ -] quarters? ) [ ] (?= [a-z] )
 """
-# Pp. 3-5, Ch. 4
-_LABELS = {
-    **{
-        "p": "page",
-        "pp": "pages",
-        "ch": "Chapter",
-        "sec": "Section",
-        "vol": "Volume",
-        "art": "Article",
-    },
-    **{"eq": "Equation", "tab": "Table", "app": "Appendix"},
-}
+# p. 48, Ch. 4; small, sec. are seconds
 _LABEL = rf"\b (?P<label> {'|'.join(_LABELS)} ) \. [ ]? (?= \d )"
-_DATE = rf"\b (?P<day> \d{{1,2}} ) - (?P<month> {'|'.join(_SHORT_MONTHS)} ) - (?P<year> (?: 19 | 20 ) \d\d ) \b"
+_DATE = rf"\b (?P<day> \d{{1,2}} ) - (?P<month> {'|'.join(_BY_SHORT_NAME)} ) - (?P<year> (?: 19 | 20 ) \d\d ) \b"
 # A half, a quarter and the like behind a whole number: 1 1/2 teaspoons.
 _MIXED = r"(?<! [\w.,/] ) (?P<whole> \d{1,3} ) [ ] (?P<top> \d ) / (?P<bottom> [2458] | 10 ) (?! [\d/.,] \d | \w )"
 _IN_FEET = r"""(?<! [\w.'] ) (?P<feet> \d{1,2} ) ['′’] [ ]? (?P<inches> \d | 1[01] ) (?: ["″”] | '' ) (?! \w )"""
@@ -152,10 +137,9 @@ def _in_figures(match: re.Match[str]) -> str:
 
 def _in_chinese(match: re.Match[str]) -> str:
     """数万 for tens of thousands of: Chinese within English comes out as it is."""
-    zeros = len(str(_SCALES[match["scale"].lower()])) - (
-        0 if match["tens"].lower() == "tens" else -1
-    )
-    return f"数{_CHINESE_TENS[zeros]}"
+    power = len(str(_SCALES[match["scale"].lower()])) - 1
+    power += 1 if match["tens"].lower() == "tens" else 2
+    return f"数{_CHINESE_POWERS[power]}"
 
 
 def _and_quarters(match: re.Match[str]) -> str:
@@ -163,11 +147,11 @@ def _and_quarters(match: re.Match[str]) -> str:
 
 
 def _spelled_label(match: re.Match[str]) -> str:
-    return f"{_LABELS[match['label'].lower()]} "
+    return f"{_LABELS[match['label']]} "
 
 
 def _date(match: re.Match[str]) -> str:
-    return f"{match['day']} {_SHORT_MONTHS[match['month'].title()]} {match['year']}"
+    return f"{match['day']} {_BY_SHORT_NAME[match['month'].title()]} {match['year']}"
 
 
 def _counted(match: re.Match[str]) -> str:
@@ -224,7 +208,7 @@ _RULES = (
     _rule(_TENS_OF, _in_chinese),
     _rule(_DATE, _date),
     _rule(_AND_QUARTERS, _and_quarters),
-    _rule(_LABEL, _spelled_label),
+    _Rule(re.compile(f"(?a:{_LABEL})", re.VERBOSE), _spelled_label),
     _rule(ONE_IN, as_fraction),
     _rule(_MIXED, _mixed),
     _rule(_IN_FEET, _in_feet),

@@ -47,6 +47,7 @@ KEPT = [
     "a 10k run, 4K screens, a 56k modem, 128K, 3M masks",
     "one million, one thousand, tens of thousands",
     "nineteen eighty-four, twenty-one, two hundred, one thousand and one nights",
+    "after 5 sec. 3 of them, Vol. 2, No. 7",
     "300 K, 5 k, 7 T, 3t of coal",
     "a dozen, dozens of men, half of them, a quarter",
     "one in two days, 3 in 4 weeks, one in a million, one in ten thousand",
