@@ -107,6 +107,9 @@ _AND_QUARTERS = rf"""
 # p. 48, Ch. 4; small, sec. are seconds
 _LABEL = rf"\b (?P<label> {'|'.join(_LABELS)} ) \. [ ]? (?= \d )"
 _DATE = rf"\b (?P<day> \d{{1,2}} ) - (?P<month> {'|'.join(_BY_SHORT_NAME)} ) - (?P<year> (?: 19 | 20 ) \d\d ) \b"
+# Twenty past four; "ten to five" may be a range.
+_MINUTES = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "twenty-five": 25, "half": 30}
+_PAST = rf"\b (?: a [ ] )? (?P<minutes> {'|'.join(_MINUTES)} ) [ ] past [ ] (?P<hour> {COUNT} ) \b (?! [ ] {COUNT} )"
 # A half, a quarter and the like behind a whole number: 1 1/2 teaspoons.
 _MIXED = r"(?<! [\w.,/] ) (?P<whole> \d{1,3} ) [ ] (?P<top> \d ) / (?P<bottom> [2458] | 10 ) (?! [\d/.,] \d | \w )"
 _IN_FEET = r"""(?<! [\w.'] ) (?P<feet> \d{1,2} ) ['′’] [ ]? (?P<inches> \d | 1[01] ) (?: ["″”] | '' ) (?! \w )"""
@@ -170,6 +173,13 @@ def _and_a_half(match: re.Match[str]) -> str:
     return _written((count + Decimal(part)) * _SCALES[match["scale"] or match["first"]])
 
 
+def _past(match: re.Match[str]) -> str:
+    hour = value_of(match["hour"])
+    if hour not in range(1, 13):
+        return match[0]
+    return f"{hour}:{_MINUTES[match['minutes'].lower()]:02}"
+
+
 def _mixed(match: re.Match[str]) -> str:
     """1 1/2 as 1.5."""
     top, bottom = int(match["top"]), int(match["bottom"])
@@ -210,6 +220,7 @@ _RULES = (
     _rule(_AND_QUARTERS, _and_quarters),
     _Rule(re.compile(f"(?a:{_LABEL})", re.VERBOSE), _spelled_label),
     _rule(ONE_IN, as_fraction),
+    _rule(_PAST, _past),
     _rule(_MIXED, _mixed),
     _rule(_IN_FEET, _in_feet),
 )
@@ -218,7 +229,7 @@ _SUSPICIOUS = re.compile(
     r"""
     \d (?: [ ]? [kmbt] | ['′’] | [ ]\d/ | -[a-z]{3}-\d | [ ](?: in | out[ ]of )[ ] )
   | \b (?: one | two | three | four | five | six | seven | eight | nine ) [ ] (?: in | out[ ]of ) [ ]
-  | half | quarter | dozen | lakh | crore | thousand | illion
+  | half | quarter | [ ]past[ ] | dozen | lakh | crore | thousand | illion
   | \w\. [ ]? \d
     """,
     re.VERBOSE | re.IGNORECASE,
