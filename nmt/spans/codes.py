@@ -188,8 +188,8 @@ _STARTS = r"(?<! [\w.,:/+#@&$£€¥-] ) (?<! \d[ ] )"
 _ENDS = r"(?! \w | [.,:/-]\d | -\w )"
 # Most words are seen at once to be no code: a digit is near, or a sign of a formula, or it has a label.
 _MAY_BE = rf"""(?=
-    [^\s\d]{{0,40}} \d | [A-Z/*xX•]{{2,8}} [ ] [\dxX*•] | [<>=!≤≥≠≈:]
-  | [\w\[\](){{}}^α-ωΑ-Ω²³]{{1,20}} (?: [ ]? {_OPERATES} | [ ] (?: - | <?-+> | ⇌ | → ) ) | O-O
+    [^\s\d]{{0,40}}+ \d | [A-Z/*xX•]{{2,8}}+ [ ] [\dxX*•] | [<>=!≤≥≠≈:]
+  | [\w\[\](){{}}α-ωΑ-Ω²³]{{1,20}}+ (?: [ ]? {_OPERATES} | [ ] (?: - | <?-+> | ⇌ | → ) ) | O-O
   | {_AFTER_BANK}
 )"""
 # Kinds that begin alike are in the order in which they are to be tried.
