@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from nmt.numbers.currencies import BEFORE_FIGURES, BEHIND_FIGURES, BY_SIGN
 from nmt.numbers.english import english
+from nmt.numbers.fractions import FIGURES
 
 LONG_NUMBER = r"""(?a:
     (?<![\w.,:/+-])
@@ -34,7 +35,6 @@ NUMBER_ENDS = r"(?!(?!(?:st|nd|rd|th|s)\b)\w|-(?![a-z]{3})|[.,:/]\d)"
 _NO_SCALE = "(?! [百千万亿] )"  # not 3000 of 3000万
 NUMBER = rf"(?a: {NUMBER_STARTS} \d+ (?: [.,:]\d+ )* {NUMBER_ENDS} {_NO_SCALE} )"
 _YEAR = r"(?: 1[89] | 20 ) \d\d (?! \d | [.,]\d )"
-_SCALABLE = r"(?: \d{1,3} (?: ,\d{3} ){1,4} | \d{1,9} ) (?: \.\d{1,9} )?"
 _AFTER_BETWEEN = r"(?: (?<= etween[ ] ) | (?<= etween[ ][$£€] ) )"
 
 
@@ -45,10 +45,10 @@ def _scaled_number(before_and: str) -> str:
     """A pattern of 600 million, 3 hundred thousand, 10 to 20 million, and 5 and $6 billion after `before_and`."""
     return rf"""(?a:
         {NUMBER_STARTS}
-        (?: (?! {_YEAR} ) {_SCALABLE} (?: [ ] (?: to | or ) [ ] | [-–] ) [$£€]?
-          | {before_and} {_SCALABLE} [ ] and [ ] [$£€]?
+        (?: (?! {_YEAR} ) {FIGURES} (?: [ ] (?: to | or ) [ ] | [-–] ) [$£€]?
+          | {before_and} {FIGURES} [ ] and [ ] [$£€]?
         )?
-        {_SCALABLE} {_SCALES}+
+        {FIGURES} {_SCALES}+
     )"""
 
 
@@ -57,7 +57,7 @@ FIGURE = rf"""(?a:                             # 42, 3.5, 10 of 10th, but not 19
     {NUMBER_STARTS} (?! {_YEAR} )
     (?: \d{{2,}} | \d (?= [.,]\d ) ) (?: [.,]\d+ )* {NUMBER_ENDS} {_NO_SCALE}
 )"""
-_QUANTITY = f"{_SCALABLE} {_SCALES}{{0,3}}"
+_QUANTITY = f"{FIGURES} {_SCALES}{{0,3}}"
 _AMOUNT_ENDS = r"(?! \w | [.,:/]\d | [ ]?[-–][ ]?\d )"
 AMOUNT = rf"""(?a:                             # HK$5 million, 300 CHF; $, £, € and ¥ stay outside
     (?<! [\w.,:/+$-] ) {BEFORE_FIGURES} [ ]? {_QUANTITY} {_AMOUNT_ENDS}

@@ -80,7 +80,8 @@ def _abbreviation(text: str) -> str | None:
 
 def _calendar(text: str) -> str | None:
     """Days and months in a row, or one alone: Mon-Fri as 周一至周五."""
-    names, joints = _BETWEEN.split(text)[::2], _BETWEEN.split(text)[1::2]
+    pieces = _BETWEEN.split(text)
+    names, joints = pieces[::2], pieces[1::2]
     chinese = [_OF_CALENDARS.get(_as_a_name(name)) for name in names]
     is_other_word = len(names) == 1 and text.removesuffix(".") in _OTHER_WORDS
     if is_other_word or None in chinese:
