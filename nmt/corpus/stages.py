@@ -10,7 +10,7 @@ from nmt.corpus.cleaning.ledger import ledger_line
 from nmt.corpus.cleaning.prepare import is_current, prepare, why_stale
 from nmt.corpus.encoding.encode import build_vocabularies, vocabularies_are_current
 from nmt.corpus.identity.contamination import contamination_line
-from nmt.corpus.reading.sources import find_sources
+from nmt.corpus.reading.sources import find_sources, spreadsheets
 from nmt.errors import ConfigError, DataError, Say, counted, print_nothing
 from nmt.files import readable_or, refuse_unreadable
 from nmt.machine.workers import MapChunks, map_chunks
@@ -211,6 +211,8 @@ def run_prepare(config: Config, run: RunDir, say: Say, in_chunks: MapChunks = ma
     _refuse_foreign_text(config, run)
     with staging(run) as staged:
         report = prepare(config, staged, in_chunks)
+    for table in spreadsheets(config):
+        say(f"prepare: {table}: columns in a spreadsheet's quotation marks were read without them")
     for entry in report["corpora"]:
         say(f"prepare: {entry['name']}: {ledger_line(entry)}")
     contaminated = contamination_line(report, config.prepare.public_tests)

@@ -71,9 +71,12 @@ def year_values(figures: str) -> Values:
 
 
 def decade_values(year: Decimal) -> Values:
-    """A decade by its first year: the '90s are the 1990s; the 1900s are the 20th century too."""
+    """A decade by its first year: the '90s are the 1990s; the 1900s are the 20th century too.
+
+    Of ages, the mid-40s are about 45 and the late 40s nearly 50.
+    """
     if year < 100:
-        return year, year + 1900, year + 2000
+        return year, year + 1900, year + 2000, year + 5, year + 10
     if year % 100:
         return (year,)
     return year, year // 100 + 1

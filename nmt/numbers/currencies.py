@@ -29,7 +29,9 @@ COMMON = (
     Currency(("$",), ("美元", "美金", "元", "刀", "块", "比索", "美分", "USD", "$")),
     Currency(("£", "GBP"), ("英镑", "镑", "GBP", "£")),
     Currency(("€", "EUR"), ("欧元", "EUR", "€")),
-    Currency(("¥", "￥"), ("元", "円", "圆", "块", "人民币", "JPY", "CNY", "¥", "￥")),
+    Currency(
+        ("¥", "￥"), ("日元", "日圆", "元", "円", "圆", "块", "人民币", "JPY", "CNY", "¥", "￥")
+    ),
 )
 # Others: their amounts are written by rule.
 OTHERS = (

@@ -8,8 +8,9 @@ from decimal import Decimal
 from math import prod
 
 from nmt.numbers.arithmetic import Values, decade_values, hour_values, ratio, scaled, spoken_terms
+from nmt.numbers.calendar import MONTHS
 from nmt.numbers.currencies import SIGNS
-from nmt.numbers.fractions import Fraction, fractions
+from nmt.numbers.fractions import TENS, Fraction, fractions
 from nmt.numbers.patterns import CLOCK, DIVIDED, FIGURES, FOLD, FRACTIONS
 from nmt.numbers.reading import Number, Reader, read_clock, read_divided, read_figures
 
@@ -39,15 +40,15 @@ _WORDS_OF_ONE_VALUE: tuple[tuple[float, tuple[str, ...]], ...] = (
     (17, ("seventeen",)),
     (18, ("eighteen",)),
     (19, ("nineteen",)),
-    (20, ("twenty", "twentie")),  # of twenties and twentieth, whose endings are taken off
+    (20, ("twenty",)),
     (24, ("day",)),
-    (30, ("thirty", "thirtie")),
-    (40, ("forty", "fortie")),
-    (50, ("fifty", "fiftie")),
-    (60, ("sixty", "sixtie")),
-    (70, ("seventy", "seventie")),
-    (80, ("eighty", "eightie")),
-    (90, ("ninety", "ninetie")),
+    (30, ("thirty",)),
+    (40, ("forty",)),
+    (50, ("fifty",)),
+    (60, ("sixty",)),
+    (70, ("seventy",)),
+    (80, ("eighty",)),
+    (90, ("ninety",)),
     (100, ("hundred",)),
     (1000, ("thousand",)),
     (10**6, ("million",)),
@@ -59,32 +60,6 @@ _WORDS_OF_SEVERAL_VALUES = {
     "quarter": ("0.25", "3", "4", "15", "25", "45"),  # 3 months, 15 or 45 minutes, 25 %
     "century": ("20", "21", "100"),  # the last century, this century, 100 years
     "midnight": ("0", "12", "24"),
-}
-_MONTHS: dict[str, int] = {
-    "January": 1,
-    "Jan": 1,
-    "February": 2,
-    "Feb": 2,
-    "March": 3,
-    "Mar": 3,
-    "April": 4,
-    "Apr": 4,
-    "May": 5,
-    "June": 6,
-    "Jun": 6,
-    "July": 7,
-    "Jul": 7,
-    "August": 8,
-    "Aug": 8,
-    "September": 9,
-    "Sept": 9,
-    "Sep": 9,
-    "October": 10,
-    "Oct": 10,
-    "November": 11,
-    "Nov": 11,
-    "December": 12,
-    "Dec": 12,
 }
 _ROMAN = {
     "I": 1,
@@ -136,7 +111,10 @@ def _values_of_words() -> dict[str, Values]:
             values[word] = (Decimal(value),)
     for word, several in _WORDS_OF_SEVERAL_VALUES.items():
         values[word] = tuple(map(Decimal, several))
-    for word, value in {**_MONTHS, **_ROMAN}.items():
+    for ten, word in enumerate(TENS, start=2):
+        stem = word.replace("y", "ie")  # of twenties and twentieth, whose endings are taken off
+        values[stem] = decade_values(Decimal(10 * ten))
+    for word, value in {**MONTHS, **_ROMAN}.items():
         values[word] = (Decimal(value),)
     return values
 
@@ -167,7 +145,7 @@ _NUMBER = rf"""
         (?: (?P<next_scale> {_SCALE} ) | (?P<next_hour> {_HOUR} ) )
     )? )
 """
-_MONTH_NAME = rf"\b (?: {'|'.join(f'{month}|{month.lower()}' for month in _MONTHS)} ) \b"
+_MONTH_NAME = rf"\b (?: {'|'.join(f'{month}|{month.lower()}' for month in MONTHS)} ) \b"
 _MONTH = rf"""(?-i: (?P<month>
     {_MONTH_NAME} (?= \.? ,? [ ]? \d )                            # March 4, Sept. 11
   | (?: (?<= \d[ ] ) | (?<= \d[a-z]{{2}}[ ] ) ) {_MONTH_NAME}     # 4 March, 4th March

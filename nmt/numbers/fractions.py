@@ -12,10 +12,10 @@ _COUNTS = (
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen"),
     *("sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _VALUES = {
     **{word: value for value, word in enumerate(_COUNTS, start=1)},
-    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
+    **{word: 10 * value for value, word in enumerate(TENS, start=2)},
 }
 # Of 1/2 and on.
 _NAMES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -26,7 +26,7 @@ FIGURES = r"(?: (?: \d{1,3} (?: ,\d{3} ){1,4} | \d{1,9} ) (?: \.\d{1,9} )? )"
 COUNT = rf"(?: {FIGURES} | {'|'.join(_COUNTS)} )"
 _ONE_TO_NINE = "|".join(_COUNTS[:9])
 _BELOW_HUNDRED = rf"""(?:
-    (?: {"|".join(_TENS)} ) (?: [ -] (?: {_ONE_TO_NINE} ) \b )? | {"|".join(_COUNTS[:19])}
+    (?: {"|".join(TENS)} ) (?: [ -] (?: {_ONE_TO_NINE} ) \b )? | {"|".join(_COUNTS[:19])}
 )"""
 BELOW_THOUSAND = rf"""(?:
     (?: {_ONE_TO_NINE} ) [ ] hundred (?: [ ] (?: and [ ] )? {_BELOW_HUNDRED} )? | {_BELOW_HUNDRED}

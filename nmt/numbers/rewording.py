@@ -12,8 +12,17 @@ from math import prod
 from typing import NamedTuple
 
 from nmt.numbers.arithmetic import spoken_terms
+from nmt.numbers.calendar import DAYS, MONTH_BY_SHORT_NAME
 from nmt.numbers.currencies import ANY_SIGN
-from nmt.numbers.fractions import BELOW_THOUSAND, COUNT, FIGURES, ONE_IN, as_fraction, value_of
+from nmt.numbers.fractions import (
+    BELOW_THOUSAND,
+    COUNT,
+    FIGURES,
+    ONE_IN,
+    TENS,
+    as_fraction,
+    value_of,
+)
 
 # --- what words and letters mean ---
 
@@ -41,11 +50,6 @@ _CHINESE_POWERS = {
     13: "十万亿",
     14: "百万亿",
 }
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-_BY_SHORT_NAME = {month[:3]: month for month in _MONTHS}
 _LABELS = {
     "p": "page",
     "pp": "pages",
@@ -99,14 +103,50 @@ _IN_WORDS = rf"""
 """
 # Tens of thousands of people
 _TENS_OF = rf"\b (?P<tens> tens | hundreds ) [ ] of [ ] (?P<scale> {_SCALE_WORD} ) s [ ] of \b"
-# Three and three-quarter inches; two and a half hours stay.
+# Three and three-quarter inches, four and a half percent; two and a half hours stay.
 _AND_QUARTERS = rf"""
     \b (?P<count> {COUNT} ) [ ] and [ ]
-    (?: (?: a | one ) [ -] quarter | (?P<three> three ) [ -] quarters? ) [ ] (?= [a-z] )
+    (?: (?P<half> a [ ] half (?! [ ] (?: hours | centuries | decades ) \b ) )
+      | (?: a | one ) [ -] quarter | (?P<three> three ) [ -] quarters? ) [ ] (?= [a-z] )
 """
+_UNIT_AND_A_HALF = r"""
+    \b (?: a | one ) [ ] (?P<unit> minute | day | week | month | year | mile ) [ ] and [ ] a [ ] half \b
+"""
+# The forty-third edition; a thirty-second delay is one of 30 seconds, and one twenty-fifth a fraction.
+_ORDINALS = {
+    **{"first": "1st", "third": "3rd", "fourth": "4th", "fifth": "5th"},
+    **{"sixth": "6th", "seventh": "7th", "eighth": "8th", "ninth": "9th"},
+}
+_ORDERED = r"(?= [ ] (?: anniversary | annual | birthday | edition | floor | place | president | time ) \b )"
+_ORDINAL = rf"""
+    (?<! \b a [ ] ) (?<! \b one [ ] ) \b (?P<tens> {"|".join(TENS)} )
+    - (?: (?P<unit> {"|".join(_ORDINALS)} ) | second {_ORDERED} ) \b (?! [ ]of[ ]a )
+"""
+# In his mid-forties, in her early 20s
+_AGE = rf"""
+    \b in [ ] (?P<whose> his | her | their | my | your ) [ ] (?P<part> early | mid | middle | late ) [ -]
+    (?: (?P<decade> [2-9]0 ) ['’]?s | (?P<tens> {"|".join(ten[:-1] for ten in TENS)} ) ies ) \b
+"""
+# She lost thirty pounds: money is not lost by running.
+_POUNDS = rf"""
+    \b (?P<said> (?: lose | loses | losing | lost | gain(?:s|ed|ing)? | shed(?:s|ding)? | weigh(?:s|ed|ing)? )
+        [ ] (?: (?: about | around | nearly | almost | over | only | some | just | at[ ]least | more[ ]than ) [ ] )? )
+    (?P<count> {FIGURES} | {BELOW_THOUSAND} ) [ ] pounds? \b
+"""
+# Mon-Fri 9am-5pm
+_DAY = "|".join(day for day in DAYS if len(day) > 2)
+_DAYS_TO = rf"\b (?P<first> {_DAY} ) (?: [ ]? [-–] [ ]? | [ ] to [ ] ) (?P<last> {_DAY} ) \b"
+_HOUR = r"\d{1,2} (?: [:.] \d\d )?"
+_HOURS_TO = rf"""
+    (?<! [\w.:] ) (?P<first> {_HOUR} [ ]? [ap]m ) [ ]? [-–] [ ]? (?P<last> {_HOUR} [ ]? [ap]m ) \b
+"""
+# ¥ in a line about Japan, and not about China
+_YEN = re.compile(r"[¥￥] ?(?=\d)")
+_JAPAN = re.compile(r"\b(?:Japan|Tokyo|Osaka|Kyoto|yen\b)")
+_CHINA = re.compile(r"\b(?:China|Chinese|Beijing|Shanghai|yuan\b|renminbi)")
 # p. 48, Ch. 4; small, sec. are seconds
 _LABEL = rf"\b (?P<label> {'|'.join(_LABELS)} ) \. [ ]? (?= \d )"
-_DATE = rf"\b (?P<day> \d{{1,2}} ) - (?P<month> {'|'.join(_BY_SHORT_NAME)} ) - (?P<year> (?: 19 | 20 ) \d\d ) \b"
+_DATE = rf"\b (?P<day> \d{{1,2}} ) - (?P<month> {'|'.join(MONTH_BY_SHORT_NAME)} ) - (?P<year> (?: 19 | 20 ) \d\d ) \b"
 # Twenty past four; "ten to five" may be a range.
 _MINUTES = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "twenty-five": 25, "half": 30}
 _PAST = rf"\b (?: a [ ] )? (?P<minutes> {'|'.join(_MINUTES)} ) [ ] past [ ] (?P<hour> {COUNT} ) \b (?! [ ] {COUNT} )"
@@ -146,7 +186,44 @@ def _in_chinese(match: re.Match[str]) -> str:
 
 
 def _and_quarters(match: re.Match[str]) -> str:
-    return f"{value_of(match['count']) + Decimal('0.75' if match['three'] else '0.25'):f} "
+    part = "0.5" if match["half"] else "0.75" if match["three"] else "0.25"
+    return f"{value_of(match['count']) + Decimal(part):f} "
+
+
+def _unit_and_a_half(match: re.Match[str]) -> str:
+    return f"1.5 {match['unit']}s"
+
+
+def _ordinal(match: re.Match[str]) -> str:
+    tens = TENS.index(match["tens"].lower()) + 2
+    return f"{tens}{_ORDINALS[match['unit'].lower()] if match['unit'] else '2nd'}"
+
+
+def _age(match: re.Match[str]) -> str:
+    """In his late thirties as nearly 40 years old."""
+    decade = match["decade"] or 10 * ([ten[:-1] for ten in TENS].index(match["tens"].lower()) + 2)
+    part = match["part"].lower()
+    if part == "early":
+        return f"in {match['whose']} {decade}s"
+    return (
+        f"nearly {int(decade) + 10} years old"
+        if part == "late"
+        else f"about {int(decade) + 5} years old"
+    )
+
+
+def _pounds(match: re.Match[str]) -> str:
+    return f"{match['said']}{match['count']} lb"
+
+
+def _days_to(match: re.Match[str]) -> str:
+    """Mon-Fri in Chinese, which comes out as it is."""
+    return f"{DAYS[match['first']]}至{DAYS[match['last']]}"
+
+
+def _hours_to(match: re.Match[str]) -> str:
+    """9am to 5pm for 9 am-5 pm."""
+    return f"{match['first']} to {match['last']}".replace(" am", "am").replace(" pm", "pm")
 
 
 def _spelled_label(match: re.Match[str]) -> str:
@@ -154,7 +231,7 @@ def _spelled_label(match: re.Match[str]) -> str:
 
 
 def _date(match: re.Match[str]) -> str:
-    return f"{match['day']} {_BY_SHORT_NAME[match['month'].title()]} {match['year']}"
+    return f"{match['day']} {MONTH_BY_SHORT_NAME[match['month'].title()]} {match['year']}"
 
 
 def _counted(match: re.Match[str]) -> str:
@@ -218,6 +295,12 @@ _RULES = (
     _rule(_TENS_OF, _in_chinese),
     _rule(_DATE, _date),
     _rule(_AND_QUARTERS, _and_quarters),
+    _rule(_UNIT_AND_A_HALF, _unit_and_a_half),
+    _rule(_ORDINAL, _ordinal),
+    _rule(_AGE, _age),
+    _rule(_POUNDS, _pounds),
+    _Rule(re.compile(f"(?a:{_DAYS_TO})", re.VERBOSE), _days_to),
+    _rule(_HOURS_TO, _hours_to),
     _Rule(re.compile(f"(?a:{_LABEL})", re.VERBOSE), _spelled_label),
     _rule(ONE_IN, as_fraction),
     _rule(_PAST, _past),
@@ -229,7 +312,8 @@ _SUSPICIOUS = re.compile(
     r"""
     \d (?: [ ]? [kmbt] | ['′’] | [ ]\d/ | -[a-z]{3}-\d | [ ](?: in | out[ ]of )[ ] )
   | \b (?: one | two | three | four | five | six | seven | eight | nine ) [ ] (?: in | out[ ]of ) [ ]
-  | half | quarter | [ ]past[ ] | dozen | lakh | crore | thousand | illion
+  | half | quarter | [ ]past[ ] | dozen | lakh | crore | thousand | illion | \b (?: early | mid | middle | late ) [ -]
+  | [ ]pounds? \b | ty- | days?\b | [ ]?[-–][ ]? (?: Mon | Tue | Wed | Thu | Fri | Sat | Sun ) | [ap]m[ ]?[-–] | [¥￥]
   | \w\. [ ]? \d
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -242,4 +326,5 @@ def reworded(text: str) -> str:
         return text
     for rule in _RULES:
         text = rule.pattern.sub(rule.becomes, text)
-    return text
+    is_about_japan = _JAPAN.search(text) and not _CHINA.search(text)
+    return _YEN.sub("JPY ", text) if is_about_japan else text

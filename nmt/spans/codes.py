@@ -84,6 +84,7 @@ _TELEPHONE = rf"""(?:
         \d{{2,6}} (?: [ -] \d{{2,8}} ){{1,5}} [ -] \d{{2,10}}                # 020 7946 0958, cards, accounts
       | (?= (?: \d \.? ){{9}} ) \d{{2,4}} (?: \.\d{{2,4}} ){{2,5}}            # 01.23.45.67.89
       | 0\d{{2,4}} [ /-] \d{{5,9}}                                         # 07911 123456
+      | 0\d{{2,4}} / \d{{2,8}} - \d{{1,8}}                                   # 030/2093-70333
       | \d{{3}} - \d{{4}}                                                  # 555-0199
     )
     (?: [ ] (?: x | ext\.? | extension ) [ ]? \d{{1,5}} )?
@@ -99,7 +100,7 @@ _POSTCODE = rf"""(?:
   | [A-Z]\d[A-Z] [ ] \d[A-Z]\d                                           # K1A 0B1
   | \d{{5}}-\d{{4}}                                                       # 20500-0003
   | (?! [A-Z]{{3}} [ ] {_YEAR} | {_NO_PLATE} ) [A-Z]{{3}} [ ] \d{{4}}         # VLT 1512, of a place or a car
-  | \d{{4}} [ ] (?! {_NO_PLATE} ) [A-Z]{{3}}                               # 6093 LKJ
+  | (?! {_YEAR} [ ] ) \d{{4}} [ ] (?! {_NO_PLATE} ) [A-Z]{{3}}             # 6093 LKJ, but not the 2018 NFL draft
 )"""
 _MONTHS = "Jan | Feb | Mar | Apr | May | Jun | Jul | Aug | Sep | Oct | Nov | Dec"
 _CASE = rf"""                                                 # 2:23-cv-04816, but not 1990-to-2000
@@ -108,12 +109,14 @@ _CASE = rf"""                                                 # 2:23-cv-04816, b
     (?! (?: to | for | by | on | and | or | of | in | per | year | {_MONTHS} ) - )
     [A-Za-z]{{1,6}} (?: -[\dA-Za-z]{{1,12}} ){{1,4}}
 """
-# Letters and digits that no dictionary has as a word; but 3m48s is a time, and FY2018 a year.
+# Letters and digits that no dictionary has as a word; but 3m48s is a time, 20x66mm a size, FY2018 a year.
 _PART = r"""(?:
-    (?! \d{1,3}[dhm]\d ) \d{1,9} [A-Za-z]{1,9} \d [A-Za-z\d]{0,63}                # 74HC595, 1N4148
+    (?! \d{1,3}[dhm]\d | \d{1,9}[xX]\d{1,9} (?! [xX]? \d ) )
+    \d{1,9} [A-Za-z]{1,9} \d [A-Za-z\d]{0,63}                # 74HC595, 1N4148
   | (?! [FC]Y | [A-Z]{3} (?:19|20)\d\d\b ) [A-Z]{1,9} \d{3,30} [A-Z\d]{0,30}      # BA2490
   | [A-Za-z]{1,9} \d{1,9} [A-Za-z]{1,9} \d [A-Za-z\d]{0,63}                      # NL0042667788B01
   | (?= [A-Z\d]{0,16} \d{2} ) [A-HJ-NPR-Z\d]{17}                                 # of a vehicle
+  | \d{3} / \d\d [ ]? Z?R \d\d (?: [ ] \d{2,3}[A-Z] )?                            # 225/45R17 94W, a tyre
 ) (?: [/-] [A-Z\d]{1,9} ){0,3}"""
 
 # A kind and a colon, groups and hyphens: sha256:…, 28-0316a279c4ff
@@ -158,7 +161,7 @@ _NUMBER = r"[-−+]? \d{1,15} (?: [.,]\d{1,15} ){0,5} %?"
 _VARIABLE = r"""(?:
     [A-Za-z]\w{0,9} \[ [\w+-]{1,20} \]                                # a[i+1]
   | [A-Za-zα-ωΑ-Ω] (?: _?\d{1,2} | _\{? \w{1,9} \}? )? (?! [\w'’] )   # x, x_1
-  | [A-Z]{2,5} \b                                                    # GDP
+  | (?! ALT | CTRL | CMD | SHIFT ) [A-Z]{2,5} \b (?! [ ]/ )             # GDP, but not GSM / LTE
   | [a-z]{1,3} \( \w{1,9} \)                                         # f(x)
 )"""
 _TERM = rf"""(?:
@@ -171,9 +174,14 @@ _OPERATES = (
 )
 _CALCULATES = rf"(?: [ ] {_OPERATES} [ ] | [<>=!]= | [=≤≥≠≈] | [<>] (?=\d) | [+*×÷^±] )"
 _OPERAND = rf"(?: {_TERM} | \( {_TERM} (?: {_CALCULATES} {_TERM} ){{1,9}} \) {_POWER}? )"
+# Of variables; not "the == operator"
+_WORD = r"""(?: an? | and | are | as | by | because | called | comparison | enhances | expressions? | for | if | in
+    | is | of | on | operat\w+ | or | returns? | signs? | than | the | to | unless | use | using | when | with ) \b"""
+_NAME = rf"(?! {_WORD} ) [A-Za-z_] \w{{0,30}} (?: \.\w{{1,30}} ){{0,3}}"
 _FORMULA = rf"""(?:
     {_OPERAND} (?: {_CALCULATES} {_OPERAND} ){{1,20}}                # x + y > 4
   | {_COMPARES} [ ]? {_NUMBER} (?: ,[ ]? {_COMPARES} [ ]? {_NUMBER} ){{0,5}}    # >=1.19,<2.0
+  | {_NAME} [ ] (?: [=!]= | && | \|\| | [<>]= ) [ ] (?: {_NUMBER} | {_NAME} )        # left != right
 )"""
 
 # 2H2 + O2 -> 2H2O

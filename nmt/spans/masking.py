@@ -314,10 +314,17 @@ def _shared_marks(src: str, tgt: str) -> list[str]:
 def lost(source: str, translation: str) -> list[str]:
     """The spans of a source that its translation does not have as often, in order.
 
-    Long numbers and identifiers are not among them: they may be written otherwise.
+    Long numbers and identifiers are not among them: they may be written otherwise. Codes may have other spaces.
     """
     counts = _exact_spans(source)
-    return [span for span, count in counts.items() if translation.count(span) < count]
+    missing = [span for span, count in counts.items() if translation.count(span) < count]
+    return [span for span in missing if not _is_spaced_otherwise(span, translation, counts[span])]
+
+
+def _is_spaced_otherwise(span: str, translation: str, count: int) -> bool:
+    """Whether it is a code that the translation has with other spaces: x=1 for x = 1."""
+    is_code = _CODE.fullmatch(span) is not None
+    return is_code and translation.replace(" ", "").count(span.replace(" ", "")) >= count
 
 
 def lost_from_english(source: str, translation: str) -> list[str]:

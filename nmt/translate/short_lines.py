@@ -5,6 +5,8 @@ Such lines stand in heads of tables, in forms and on buttons. A model sees too l
 
 import re
 
+from nmt.numbers.calendar import DAYS, MONTHS
+
 _TABLE = """
     id=ID h=小时 hr=小时 hrs=小时 mins=分钟 sec=秒 secs=秒 wk=周 wks=周 yr=年 yrs=年 qtr=季度 a.m.=上午 p.m.=下午
     qty=数量 amt=金额 acct=账户 bal=余额 pct=百分比 num=数量 pcs=件 ea=每个 avg=平均值 rpm=转/分 approx=约 est=预计
@@ -17,49 +19,12 @@ _TABLE = """
     ver=版本 src=来源 dest=目标 docs=文档 lang=语言 pwd=密码 changelog=更新日志
 """
 _ABBREVIATIONS = dict(entry.split("=") for entry in _TABLE.split())
-_DAYS = {
-    day: f"周{character}"
-    for days, character in zip(
-        (
-            ("Mon", "Monday", "Mo"),
-            ("Tue", "Tues", "Tuesday", "Tu"),
-            ("Wed", "Weds", "Wednesday", "We"),
-            ("Thu", "Thur", "Thurs", "Thursday", "Th"),
-            ("Fri", "Friday", "Fr"),
-            ("Sat", "Saturday", "Sa"),
-            ("Sun", "Sunday", "Su"),
-        ),
-        "一二三四五六日",
-        strict=True,
-    )
-    for day in days
-}
-_MONTHS = {
-    month: f"{number}月"
-    for number, months in enumerate(
-        (
-            ("Jan", "January"),
-            ("Feb", "February"),
-            ("Mar", "March"),
-            ("Apr", "April"),
-            ("May",),
-            ("Jun", "June"),
-            ("Jul", "July"),
-            ("Aug", "August"),
-            ("Sep", "Sept", "September"),
-            ("Oct", "October"),
-            ("Nov", "November"),
-            ("Dec", "December"),
-        ),
-        start=1,
-    )
-    for month in months
-}
-_OF_CALENDARS = {name: chinese for names in (_DAYS, _MONTHS) for name, chinese in names.items()}
+_OF_CALENDARS = {**DAYS, **{month: f"{number}月" for month, number in MONTHS.items()}}
 # Where they stand alone.
 _OTHER_WORDS = frozenset(
     ("Sat", "Sun", "Mar", "March", "May", "August", "Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 )
+_NUMBER = re.compile(r"(?:No\.|Nr\.|№) ?(\d{1,9})")
 _BETWEEN = re.compile(r"( [ ]? [-–—~] [ ]? | [ ]? [,;/|] [ ]? | [ ]+ )", re.VERBOSE)
 _JOINTS = {"-": "至", "–": "至", "—": "至", "~": "至", ",": "、", ";": "；"}
 
@@ -69,13 +34,19 @@ def known_line(line: str) -> str | None:
     text = line.strip()
     colon = "：" if text.endswith(":") else ""
     text = text.removesuffix(":")
-    chinese = _abbreviation(text) or _calendar(text)
+    chinese = _abbreviation(text) or _number(text) or _calendar(text)
     return chinese and chinese + colon
 
 
 def _abbreviation(text: str) -> str | None:
     lower = text.lower()
     return _ABBREVIATIONS.get(lower) or _ABBREVIATIONS.get(lower.removesuffix("."))
+
+
+def _number(text: str) -> str | None:
+    """No. 7 as 7号."""
+    match = _NUMBER.fullmatch(text)
+    return match and f"{match[1]}号"
 
 
 def _calendar(text: str) -> str | None:

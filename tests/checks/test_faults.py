@@ -20,6 +20,9 @@ def faults(source: str, translation: str) -> list[Fault]:
 
 
 FAITHFUL = [
+    ("Wait three quarters of an hour.", "等三刻钟。"),
+    ("He is in his mid-forties, she in her late 30s.", "他约45岁，她快40岁了。"),
+    ("It cost ¥600.", "花了600日元。"),
     ("Profit rose to $45.6m.", "利润增至4560万美元。"),
     ("A million and a half bats, one and a quarter million cats", "150万只蝙蝠，125万只猫"),
     ("Three quarters of a billion dollars, 85 lakh cats", "7.5亿美元，850万只猫"),

@@ -245,3 +245,17 @@ def test_keys_that_nmt_did_not_write_are_not_replaced(world: tuple[Path, Path]) 
     with pytest.raises(ConfigError, match=r"train\.keys: not as nmt wrote it"):
         stages.run_prepare(config, run, lambda _: None)
     assert run.train_keys.read_text() == "mine"
+
+
+def test_a_table_that_a_spreadsheet_wrote_is_named(world: tuple[Path, Path]) -> None:
+    data, folder = world
+    table = data / "sheet.tsv"
+    table.write_text('"One ""two"" three."\t"一，“二”，三。"\n', encoding="utf-8")
+    corpora = f"data.corpora=[{{name: sheet, tsv: {table}}}]"
+    config = tiny_config(data, folder, "data.path=null", corpora)
+    said: list[str] = []
+    stages.run_prepare(config, stages.claim(config, overwrite=False), said.append)
+    expected = (
+        f"prepare: {table}: columns in a spreadsheet's quotation marks were read without them"
+    )
+    assert said[0] == expected

@@ -70,7 +70,7 @@ def test_a_year_may_lack_its_century() -> None:
 
 
 def test_a_decade_may_lack_its_century_or_be_one() -> None:
-    assert decade_values(Decimal(90)) == decimals(90, 1990, 2090)
+    assert decade_values(Decimal(90)) == decimals(90, 1990, 2090, 95, 100)
     assert decade_values(Decimal(1990)) == decimals(1990)
     assert decade_values(Decimal(1900)) == decimals(1900, 20)
 

@@ -41,6 +41,17 @@ REWORDED = [
     ("one hundred and five thousand four hundred", "105,400"),
     ("on 24-Dec-2025, p. 48, pp. 3-5", "on 24 December 2025, page 48, pages 3-5"),
     ("a population of 5.4m, R85m", "a population of 5.4 million, ZAR 85 million"),
+    ("one and a half years, four and a half percent", "1.5 years, 4.5 percent"),
+    ("a year and a half late", "1.5 years late"),
+    ("the forty-third edition on the twenty-second floor", "the 43rd edition on the 22nd floor"),
+    ("in his mid-forties, in her late 30s", "about 45 years old, nearly 40 years old"),
+    ("a man in his early twenties", "a man in his 20s"),
+    (
+        "She lost thirty pounds and weighs about 120 pounds.",
+        "She lost thirty lb and weighs about 120 lb.",
+    ),
+    ("Mon-Fri 9 am-5 pm, Saturday to Sunday", "周一至周五 9am to 5pm, 周六至周日"),
+    ("¥600 billion of Japan's debt", "JPY 600 billion of Japan's debt"),
     ("He is 6'2\" or 5' 10\".", "He is 6 feet 2 inches or 5 feet 10 inches."),
 ]
 KEPT = [
@@ -50,6 +61,8 @@ KEPT = [
     "nineteen eighty-four, twenty-one, two hundred, one thousand and one nights",
     "ten past twenty, five past midnight, ten to five",
     "after 5 sec. 3 of them, Vol. 2, No. 7",
+    "two and a half hours, a thirty-second delay, one twenty-fifth of it",
+    "He paid thirty pounds, ¥50, Japan paid China ¥5 million",
     "300 K, 5 k, 7 T, 3t of coal",
     "a dozen, dozens of men, half of them, a quarter",
     "one in two days, 3 in 4 weeks, one in a million, one in ten thousand",

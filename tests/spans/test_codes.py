@@ -21,6 +21,8 @@ CODES = [
     "GB 123 4567 89",
     "CHE-123.456.789",
     "NL0042667788B01",
+    "225/45R17 94W",
+    "left != right",
     "0000-0002-1825-0097",
     "0000-0002-1694-233X",
     # telephones and places
@@ -34,6 +36,7 @@ CODES = [
     "415.555.0172",
     "07911 123456",
     "030/901820",
+    "030/2093-70333",
     "555-0199",
     "+44 20 7946 0958 ext. 12",
     "SW1A 1AA",
@@ -166,11 +169,19 @@ def test_behind_its_label_a_code_may_look_like_a_word_or_like_years() -> None:
         "90 % < half",
         "the 24-hour 80-20 rule",
         "a level B1 course",
+        "the 2018 NFL draft, GSM / LTE, Ctrl+C or CTRL+C",
+        "a 20x66mm slug on a 2x4",
+        "the == operator, if == is used, and == in it",
         "in 500 BCE, FIFA 2022, CES 2024, at 1500 MHZ or 2400 DPI, meet@noon",
     ],
 )
 def test_what_people_read_is_no_code(text: str) -> None:
     assert lost(text, "") == []
+
+
+def test_a_code_may_have_other_spaces() -> None:
+    assert lost("Only if x = 1.", "只有x=1。") == []
+    assert lost("Only if x = 1.", "只有x=7。") == ["x = 1"]
 
 
 @pytest.mark.parametrize("code", [code for code in CODES if sum(map(str.isdecimal, code)) > 3])

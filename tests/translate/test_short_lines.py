@@ -17,6 +17,7 @@ from nmt.translate.short_lines import known_line
         ("Qty.:", "数量："),
         ("N/A", "不适用"),
         ("id", "ID"),
+        ("No. 7", "7号"),
         ("e.g.", "例如"),
     ],
 )

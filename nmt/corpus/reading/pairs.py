@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,6 +58,13 @@ def columns_of(lines: Iterator[str], path: Path) -> Iterator[SentencePair]:
                 f"{path}:{number}: one column, but source<TAB>target is needed: {_excerpt(line)}"
             )
         yield SentencePair(_unquoted(columns[0]), _unquoted(columns[1]))
+
+
+def is_from_spreadsheet(path: Path) -> bool:
+    """Whether a spreadsheet has put columns of the first lines in quotation marks, which `read_tsv` takes off."""
+    first_lines = islice(read_lines(path), 1000)
+    columns = (column for line in first_lines for column in line.split("\t", 2)[:2])
+    return any(_unquoted(column) != column for column in columns)
 
 
 def _unquoted(column: str) -> str:

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from nmt.config.schema import STATEMENTS, Config, CorpusConfig
-from nmt.corpus.reading.pairs import SentencePair, read_jsonl, read_pairs, read_tsv
+from nmt.corpus.reading.pairs import (
+    SentencePair,
+    is_from_spreadsheet,
+    read_jsonl,
+    read_pairs,
+    read_tsv,
+)
 from nmt.errors import ConfigError, DataError
 from nmt.files import checksum, readable_or, refuse_unreadable
 from nmt.run.folder import SPLITS, Split
@@ -84,6 +90,14 @@ def _find(config: Config) -> Sources:
         "dev": (_source(data.dev, config),) if data.dev else (),
         "test": (_source(data.test, config),) if data.test else (),
     }
+
+
+def spreadsheets(config: Config) -> list[Path]:
+    """The tables in which a spreadsheet has put columns in quotation marks."""
+    corpora = [*config.data.corpora, config.data.dev, config.data.test]
+    patterns = [corpus.tsv for corpus in corpora if corpus is not None and corpus.tsv is not None]
+    tables = [path for pattern in patterns for path in _expand(pattern)]
+    return [path for path in tables if is_from_spreadsheet(path)]
 
 
 def fingerprint(config: Config, sources: Sources) -> str:
