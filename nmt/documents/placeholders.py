@@ -1,0 +1,93 @@
+"""What messages of programs have among their words: placeholders of each convention, tags, escapes.
+
+The patterns are fragments for `re.VERBOSE` without groups of their own.
+"""
+
+import re
+
+from nmt.documents.text import Escape, Text, Writer, as_it_is
+
+PRINTF = r"""
+    % (?: \d{1,2}\$ )? [-+\ \#0']{0,5} (?: \d{1,5} | \* )? (?: \. (?: \d{1,5} | \* )? )?
+      (?: hh? | ll? | [qjztL] | I64 )? [diouxXeEfFgGaAcCsSpn@]       # %s, %1$s, %5.2f, %lu
+  | % [-+\ \#0']{0,5} \d{0,5} <PRI\w{1,9}>                             # of C's inttypes.h
+  | %%
+"""
+# %s in a text that is not marked as a format: no space as a flag, and no letter behind.
+LIKELY_PRINTF = r"""
+    (?<! [\w%] ) % (?: \d{1,2}\$ )? [-+\#0]{0,5} \d{0,5} (?: \.\d{1,5} )?
+    (?: hh? | ll? | [zjtL] )? [diufgxXcs@] (?! [A-Za-z]{2} )
+"""
+PYTHON = r"% \( [\w.\ -]{1,99} \) [-+\ \#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [diouxXeEfFgGcrsa]"
+PYTHON_BRACE = r"""
+    \{\{ | \}\} | \{ [\w.\[\]]{0,99} (?: ![rsa] )? (?: : [^{}]{0,99} (?: \{ [^{}]{0,99} \} [^{}]{0,99} )? )? \}
+"""
+MUSTACHE = r"\{\{\{ [^{}]{1,199} \}\}\} | \{\{ [^{}]{1,199} \}\}"  # {{name}}, {{count, number}}
+BRACES = r"\{ [^{}\n]{0,199} \}"  # {name}, {0}, {0, number, #.#}
+RUBY = r"%\{ [^{}\s]{1,99} \} | %< [\w.]{1,99} > [-+\ \#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [a-zA-Z]"
+DOLLAR = r"\$\{ [^{}\n]{1,199} \}"  # ${name}
+CHROME = r"\$ \w{1,99} \$ | \$ [1-9] (?! \d )"  # $name$, $1
+NESTING = r"\$t\( [^()\n]{1,199} (?: \( [^()\n]{0,99} \) [^()\n]{0,99} )? \)"  # $t(key), of i18next
+LINKED = (
+    r"@ (?: \.\w{1,20} )? : (?: \( [^()\n]{1,99} \) | \w [\w.-]{0,98} \w | \w )"  # @:key, of Vue
+)
+QT = r"% (?: L? \d{1,2} | n )"
+MESSAGE_FORMAT = r"\{ [^{}\n']{1,199} \}"
+
+TAG = r"</? (?: [A-Za-z] [\w.:-]{0,60} | \d{1,3} ) (?: \s [^<>]{0,2000} )? /? >"
+COMMENT = r"<!-- (?: (?! --> ) [\s\S] ){0,5000} -->"
+_PARTS_OF_TAG = re.compile(r"<(/?)([\w.:-]+)[^>]*?(/?)>")
+_VOID = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
+
+
+def message_pattern(*placeholders: str) -> re.Pattern[str]:
+    """What is no words of a message: its placeholders, tags and line breaks."""
+    parts = "|".join([COMMENT, *placeholders, TAG, r"\n"])
+    return re.compile(f"(?a:{parts})", re.VERBOSE)
+
+
+def message(words: str, pattern: re.Pattern[str], escape: Escape = as_it_is) -> Text:
+    """The text of a message, whose placeholders and tags are found by a `message_pattern`."""
+    writer = Writer(escape)
+    add_message(writer, words, pattern)
+    return writer.text()
+
+
+def add_message(
+    writer: Writer, words: str, pattern: re.Pattern[str], escape: Escape = as_it_is
+) -> None:
+    """Add a message to a text. `escape` writes pieces as the format has them."""
+    end = 0
+    for match in pattern.finditer(words):
+        writer.words(words[end : match.start()])
+        _add_piece(writer, match[0], escape)
+        end = match.end()
+    writer.words(words[end:])
+
+
+def _add_piece(writer: Writer, piece: str, escape: Escape) -> None:
+    tag = _PARTS_OF_TAG.fullmatch(piece)
+    if piece == "\n":
+        writer.line_break(escape(piece))
+    elif tag is None or tag[3] or tag[2].lower() in _VOID:
+        writer.single(escape(piece))
+    elif tag[1]:
+        writer.close(escape(piece), tag[2])
+    else:
+        writer.open(escape(piece), tag[2])
