@@ -12,6 +12,7 @@ import typer.core
 
 from nmt.commands.build_vocab import build_vocab
 from nmt.commands.doctor import doctor
+from nmt.commands.document import document
 from nmt.commands.evaluate import evaluate
 from nmt.commands.export import export
 from nmt.commands.import_model import import_model
@@ -81,6 +82,7 @@ _COMMANDS = {
     "build-vocab": build_vocab,
     "train": train,
     "translate": translate,
+    "document": document,
     "typography": typography,
     "evaluate": evaluate,
     "info": info,

@@ -33,15 +33,16 @@ class Text:
     """
 
     words: str
-    pairs: Mapping[int, tuple[str, str]] = field(default_factory=dict)  # what opens and what closes
-    singles: Mapping[int, tuple["str | Text", ...]] = field(default_factory=dict)
+    pairs: Mapping[int, tuple["Parts", str]] = field(default_factory=dict)  # what opens and closes
+    singles: Mapping[int, "Parts"] = field(default_factory=dict)
     escape: Escape = as_it_is
     breaks: tuple[str, ...] = ()
 
     def leaves(self) -> Iterator["Text"]:
         """This text, and those within its pieces."""
         yield self
-        for parts in self.singles.values():
+        opening = [pair[0] for pair in self.pairs.values()]
+        for parts in [*opening, *self.singles.values()]:
             for part in parts:
                 if isinstance(part, Text):
                     yield from part.leaves()
@@ -73,12 +74,17 @@ class Text:
         return written
 
     def _piece(self, tag: re.Match[str], translated: Callable[["Text"], str]) -> str:
-        if tag[3] is None:
-            return self.pairs[int(tag[2])][1 if tag[1] else 0]
-        parts = self.singles[int(tag[3])]
+        if tag[1]:
+            return self.pairs[int(tag[2])][1]
+        parts = self.singles[int(tag[3])] if tag[3] else self.pairs[int(tag[2])][0]
         return "".join(
             part.filled(translated) if isinstance(part, Text) else part for part in parts
         )
+
+
+Parts = tuple[
+    str | Text, ...
+]  # of a piece, as they are written: within an image, its description is a text
 
 
 def difference(source: str, translation: str) -> str:
@@ -117,40 +123,55 @@ class Writer:
 
     def __init__(self, escape: Escape = as_it_is) -> None:
         self._escape = escape
+        self._pending = ""  # words, in which a tag may still become whole
         self._written: list[str] = []
-        self._opened: list[tuple[int, str, str]] = []  # place in `_written`, what opened, its name
+        self._opened: list[
+            tuple[int, Parts, str]
+        ] = []  # place in `_written`, what opened, its name
         self._number = 0
-        self._pairs: dict[int, tuple[str, str]] = {}
-        self._singles: dict[int, tuple[str | Text, ...]] = {}
+        self._pairs: dict[int, tuple[Parts, str]] = {}
+        self._singles: dict[int, Parts] = {}
         self._breaks: list[str] = []
 
     def words(self, words: str) -> None:
         """Add words; what looks like a tag of ours is a piece."""
+        self._pending += words
+
+    def _add_pending(self) -> None:
+        words, self._pending = self._pending, ""
         end = 0
         for tag in TAG.finditer(words):
             self._written.append(words[end : tag.start()])
-            self.single(tag[0])
+            self._add_single((self._escape(tag[0]),))
             end = tag.end()
         self._written.append(words[end:])
 
     def line_break(self, raw: str) -> None:
         """Add a line break that has to stay, as it is written."""
+        self._add_pending()
         self._breaks.append(raw)
         self._written.append(_BREAK)
 
     def single(self, *parts: str | Text) -> None:
         """Add a piece that encloses nothing: a placeholder, an image, code."""
+        self._add_pending()
+        self._add_single(parts)
+
+    def _add_single(self, parts: Parts) -> None:
         self._number += 1
         self._singles[self._number] = parts
         self._written.append(f"<x{self._number}/>")
 
-    def open(self, raw: str, name: str) -> None:
+    def open(self, raw: str | Parts, name: str) -> None:
         """Add what opens a pair of this name; without its partner it will be a single piece."""
-        self._opened.append((len(self._written), raw, name))
-        self.single(raw)
+        self._add_pending()
+        parts = (raw,) if isinstance(raw, str) else raw
+        self._opened.append((len(self._written), parts, name))
+        self._add_single(parts)
 
     def close(self, raw: str, name: str) -> None:
         """Add what closes the pair of this name that was opened last."""
+        self._add_pending()
         while any(name == other for _, _, other in self._opened):
             place, opening, other = self._opened.pop()
             if other == name:
@@ -160,10 +181,11 @@ class Writer:
                 self._written[place] = f"<g{number}>"
                 self._written.append(f"</g{number}>")
                 return
-        self.single(raw)
+        self._add_single((raw,))
 
     def text(self) -> Text:
         """What has been added."""
+        self._add_pending()
         words = "".join(self._written)
         return Text(words, self._pairs, self._singles, self._escape, tuple(self._breaks))
 

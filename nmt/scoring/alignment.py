@@ -33,6 +33,11 @@ class Alignment:
     pairs: tuple[tuple[int, int], ...]  # a source and a target token, counted from 0
 
     @property
+    def links(self) -> list[tuple[Range, Range]]:
+        """The same pairs as ranges of characters."""
+        return [(self.source[source], self.target[target]) for source, target in self.pairs]
+
+    @property
     def pharaoh(self) -> str:
         """The pairs as Moses and its successors write them: 0-0 1-2, source first."""
         return " ".join(f"{source}-{target}" for source, target in self.pairs)

@@ -1,0 +1,346 @@
+"""nmt document: files in, the same files in Chinese out."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nmt.commands.shell import options
+from nmt.commands.shell.output_file import refuse_output
+from nmt.commands.shell.streams import flush, is_standard, put, warn
+from nmt.commands.shell.trained_run import engine_request, find_run
+from nmt.documents.asked import FRONT_MATTER, Asked
+from nmt.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from nmt.commands.documents.inputs import Input
+    from nmt.commands.documents.translating import Model
+    from nmt.commands.translation.files import Job
+    from nmt.documents.files import DocumentFile
+    from nmt.documents.pipeline import Report
+
+_LEFT_SOMETHING = 4  # exit code
+_FORMATS = "po|markdown|mdx|html|srt|vtt|json|yaml|xliff|android|properties|qt|docx|odt|epub|text"
+
+Files = Annotated[
+    list[str] | None,
+    options.argument("FILE", "Files, patterns or folders to translate; default: stdin."),
+]
+FormatName = Annotated[
+    str | None,
+    options.option(
+        "FORMAT", f"One of {_FORMATS}; default: by the file's name or first lines.", "--format"
+    ),
+]
+OutputDir = Annotated[
+    Path | None,
+    options.path_option("DIR", "Folder for the translations of several files."),
+]
+Bilingual = Annotated[
+    bool,
+    options.flag("Keep the English beside the Chinese (subtitles, Markdown, HTML, text, EPUB)."),
+]
+OnlyNew = Annotated[
+    bool,
+    options.flag(
+        "Keep the values that the --output has already (JSON, YAML, Android, properties)."
+    ),
+]
+Memory = Annotated[
+    Path | None,
+    options.path_option(
+        "FILE", "A table, source<TAB>target: its translations are taken, and new ones are added."
+    ),
+]
+OverwriteTranslations = Annotated[
+    bool, options.flag("Replace translations that are in the file, a person's too.")
+]
+Keys = Annotated[
+    str | None,
+    options.option(
+        "KEYS", f"Keys of front matter to translate; default: {','.join(FRONT_MATTER)}."
+    ),
+]
+Width = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, help="Longest line of subtitles, in full-width characters; 0: no limit."
+    ),
+]
+Extract = Annotated[bool, options.flag("Print the texts as lines of JSON, without translating.")]
+Apply = Annotated[
+    Path | None,
+    options.path_option("FILE", "Take the translations from lines of JSON that --extract printed."),
+]
+DryRun = Annotated[bool, options.flag("Only print what would be translated of each file.")]
+Strict = Annotated[bool, options.flag("Exit with 4 if a text was left as it was.")]
+AsJson = Annotated[bool, options.flag("Print what became of each file as JSON.", "--json")]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="Number of models with --ray; default: one per GPU or CPU."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What is read and written."""
+
+    inputs: "list[Input]"
+    format_name: str | None
+    output: Path | None
+    output_dir: Path | None
+    overwrite: bool
+    only_new: bool
+    memory: Path | None
+    asked: Asked
+
+
+def document(
+    files: Files = None,
+    format_name: FormatName = None,
+    output: options.OutputFile = None,
+    output_dir: OutputDir = None,
+    overwrite: options.OverwriteOutput = False,
+    bilingual: Bilingual = False,
+    only_new: OnlyNew = False,
+    overwrite_translations: OverwriteTranslations = False,
+    memory: Memory = None,
+    front_matter: Keys = None,
+    width: Width = 20,
+    extract: Extract = False,
+    apply: Apply = None,
+    dry_run: DryRun = False,
+    strict: Strict = False,
+    as_json: AsJson = False,
+    model: options.Model = None,
+    beam_size: options.BeamSize = None,
+    typography: options.Typography = None,
+    verify: options.Verify = None,
+    engine: options.Engine = "auto",
+    precision: options.Precision = "auto",
+    device: options.Device = "auto",
+    ray: options.Ray = None,
+    workers: Workers = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Translate files: Markdown, PO, HTML, subtitles, JSON, DOCX and others."""
+    from nmt.commands.documents.inputs import inputs_of
+
+    keys = FRONT_MATTER if front_matter is None else tuple(front_matter.split(","))
+    asked = Asked(
+        bilingual=bilingual, overwrite=overwrite_translations, front_matter=keys, width=width
+    )
+    work = _Files(
+        inputs_of(files or []), format_name, output, output_dir, overwrite, only_new, memory, asked
+    )
+    if extract or dry_run:
+        _show(work, extract)
+        return
+    _refuse_contradictions(work, as_json, ray)
+    search = {"beam_size": beam_size, "typography": typography, "verify": verify}
+    if apply is not None:
+        reports = _one_by_one(work, _translations(apply), None, quiet)
+    else:
+        job = _job(model, search, (engine, precision, device), quiet)
+        reports = _all(work, job, ray, workers, quiet)
+    _finish(reports, as_json, strict)
+
+
+def _refuse_contradictions(work: _Files, as_json: bool, ray: str | None) -> None:
+    several = len(work.inputs) > 1
+    if work.output_dir is None:
+        if several:
+            raise ConfigError("command line: several files; give --output-dir DIR")
+        if ray is not None:
+            raise ConfigError("command line: --ray needs --output-dir DIR")
+        if work.only_new and (work.output is None or is_standard(work.output)):
+            raise ConfigError("command line: --only-new needs --output FILE or --output-dir DIR")
+        if as_json and (work.output is None or is_standard(work.output)):
+            raise ConfigError("command line: --json prints to stdout; give --output FILE")
+        replaces = work.overwrite or (work.only_new and work.output is not None)
+        refuse_output(work.output, replaces, inputs=[work.inputs[0].path])
+    elif work.output is not None:
+        raise ConfigError("command line: --output and --output-dir; give one of them")
+
+
+def _job(
+    model: Path | None,
+    search: Mapping[str, object],
+    computing: "tuple[options.Engine, options.Precision, str]",
+    quiet: bool,
+) -> "Job":
+    from nmt.commands.translation.files import Job
+
+    engine, precision, device = computing
+    options.check_option("--device", "train.device", device)
+    trained = find_run(model, None, options.with_options([], "search", search))
+    request = engine_request(engine, device, precision, None)
+    return Job(trained.config, trained.run, request, "jsonl", False, "error", quiet)
+
+
+# --- without a model ---
+
+
+def _show(work: _Files, extract: bool) -> None:
+    """Print the texts, or how many there are."""
+    from nmt.commands.documents.summary import planned
+    from nmt.documents.exchange import extracted
+    from nmt.documents.pipeline import Work
+
+    for each in work.inputs:
+        file = _opened(work, each)
+        if extract:
+            for line in extracted(each.place, file):
+                put(line)
+        else:
+            put(f"{each.place}: {file.form.title}, {planned(Work(file, work.asked).report)}\n")
+
+
+def _translations(path: Path) -> dict[str, str]:
+    from nmt.documents.exchange import translations
+    from nmt.documents.files import read_bytes
+
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: no UTF-8") from None
+    return translations(text.splitlines(), str(path))
+
+
+# --- translating ---
+
+
+def _all(
+    work: _Files, job: "Job", ray: str | None, workers: int | None, quiet: bool
+) -> "dict[str, Report]":
+    from nmt.commands.documents.translating import Model
+
+    if work.output_dir is None:
+        return _one_by_one(work, {}, Model(job), quiet)
+    return _into_folder(work, job, ray, workers, quiet)
+
+
+def _one_by_one(
+    work: _Files, known: dict[str, str], model: "Model | None", quiet: bool
+) -> "dict[str, Report]":
+    """Each file in turn; `known` are translations of words, as people gave them."""
+    from nmt.commands.documents.summary import tell
+    from nmt.documents.memory import add_to_memory, read_memory
+    from nmt.documents.pipeline import Work
+
+    reports = {}
+    before = read_memory(work.memory) if work.memory else {}
+    memory = {**before, **known}
+    for each in work.inputs:
+        file = _opened(work, each)
+        target = _target(work, each)
+        one = Work(file, work.asked, memory, _kept(work, file, target))
+        data = one.written(model.translated(one) if model is not None else {})
+        _write(target, data)
+        tell(each.place, one.report, quiet)
+        reports[each.place] = one.report
+    if work.memory is not None:
+        add_to_memory(work.memory, before, memory)
+    return reports
+
+
+def _into_folder(
+    work: _Files, job: "Job", ray: str | None, workers: int | None, quiet: bool
+) -> "dict[str, Report]":
+    from nmt.commands.documents.inputs import refuse_same_targets
+    from nmt.commands.documents.summary import tell
+    from nmt.commands.documents.translating import Lines, Model, Written
+    from nmt.documents.memory import add_to_memory, read_memory
+    from nmt.documents.pipeline import Work
+
+    assert work.output_dir is not None  # noqa: S101 - the caller has seen to it
+    refuse_same_targets(work.inputs, work.output_dir)
+    written = Written(work.output_dir)
+    if not (work.overwrite or work.only_new):
+        for each in work.inputs:
+            written.refuse_foreign(each)
+    lines = Lines(work.output_dir, work.inputs, work.asked, work.format_name)
+    model = Model(job)
+    problem = lines.translate(job, ray, workers)
+    reports = {}
+    before = read_memory(work.memory) if work.memory else {}
+    memory = dict(before)
+    for each in work.inputs:
+        of_lines = lines.of(each)
+        if of_lines is None:
+            continue
+        file = _opened(work, each)
+        target = work.output_dir / each.relative
+        one = Work(file, work.asked, memory, _kept(work, file, target))
+        model.mark(one, of_lines)
+        _write(target, one.written(of_lines))
+        written.note(each)
+        tell(each.place, one.report, quiet)
+        reports[each.place] = one.report
+    if work.memory is not None:
+        add_to_memory(work.memory, before, memory)
+    if problem is not None:
+        raise problem
+    return reports
+
+
+def _opened(work: _Files, each: "Input") -> "DocumentFile":
+    from nmt.documents.files import open_document
+
+    file = open_document(each.path, each.data(), work.format_name, work.asked)
+    if work.asked.bilingual and not file.form.has_bilingual:
+        raise ConfigError(
+            f"{each.place}: {file.form.title} has no room for two languages; leave out --bilingual"
+        )
+    if work.only_new and not file.form.is_keyed:
+        raise ConfigError(f"{each.place}: {file.form.title} has no keys; leave out --only-new")
+    return file
+
+
+def _target(work: _Files, each: "Input") -> Path | None:
+    """Where a file is written; None for stdout."""
+    if work.output_dir is not None:
+        return work.output_dir / each.relative
+    return None if work.output is None or is_standard(work.output) else work.output
+
+
+def _kept(work: _Files, file: "DocumentFile", target: Path | None) -> dict[str, str]:
+    """What the translated file that is there already has, by key."""
+    from nmt.documents.files import open_document, read_bytes
+    from nmt.documents.pipeline import values_by_name, words_by_name
+
+    if not work.only_new or target is None or not target.exists():
+        return {}
+    there = open_document(target, read_bytes(target), file.form.name, work.asked)
+    sources = words_by_name(file)
+    gone = [name for name in words_by_name(there) if name not in sources]
+    if gone:
+        warn(
+            f"{target}: {len(gone)} keys that the source does not have, left out: {', '.join(gone[:5])}"
+        )
+    return values_by_name(there, sources)
+
+
+def _write(target: Path | None, data: bytes) -> None:
+    from nmt.files import replacing
+
+    if target is None:
+        flush()
+        sys.stdout.buffer.write(data)
+        return
+    with replacing(target) as part:
+        part.write_bytes(data)
+
+
+def _finish(reports: "dict[str, Report]", as_json: bool, strict: bool) -> None:
+    from nmt.commands.documents.summary import put_json
+
+    if as_json:
+        put_json(reports)
+    if strict and any(report.left for report in reports.values()):
+        raise typer.Exit(_LEFT_SOMETHING)

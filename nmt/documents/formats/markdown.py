@@ -1,0 +1,278 @@
+"""Markdown and MDX: paragraphs, headings, items and cells; code, addresses and all marks stay.
+
+markdown-it-py finds the blocks. It reads a shadow of the text, in which lines of other syntaxes (front matter, MDX,
+`:::`) are blank, so that lines have the same numbers.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from nmt.documents.asked import Asked
+from nmt.documents.document import Document, Edit, Unit, Write
+from nmt.documents.formats import html, yaml_messages
+from nmt.documents.markdown_inline import add_inline, normalized
+from nmt.documents.text import Text, Writer, has_words
+from nmt.errors import DataError
+
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_FRONT_MATTER = re.compile(
+    r"(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]{0,100000}?\r?\n)??\1[ \t]*(?:\r?\n|\Z)"
+)
+_DIRECTIVE = re.compile(
+    r"\s*(?::{3,}|!!!|\?\?\?\+?|=== \")|\s*\{%.*%\}\s*$|\s*\{\{[<%].*[>%]\}\}\s*$"
+)
+_TITLE = re.compile(
+    r"\s*(?::{3,}\s*\w+\s*\[(?P<brackets>[^\]]+)\]|(?:!!!|\?\?\?\+?)\s+\w+\s+\"(?P<quotes>[^\"]+)\")"
+)
+_ESM = re.compile(r"(?:import|export)\s+(?:[\w*{\"']|default\b)")
+_JSX = re.compile(r"\s*(?:</?[A-Z>]|\{|</?[a-z]\w*(?:\.\w+)+)")
+_FENCE = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})")
+_TASK = re.compile(r"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|\[\^[^\]\s]+\]:\s*")
+_HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
+_HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
+_CELL = re.compile(r"(?:[^|`\\]|\\.|(`+)(?:(?!\1).)+\1|`)+")
+_DELIMITERS = re.compile(r"[\s|:>-]+")
+_REFERENCE = re.compile(r" {0,3}\[([^\[\]^][^\[\]]{0,300})\]:\s*\S", re.MULTILINE)
+
+
+def read(text: str, asked: Asked) -> Document:
+    """The texts of a page in Markdown."""
+    return _Page(text, asked, is_mdx=False).document()
+
+
+def read_mdx(text: str, asked: Asked) -> Document:
+    """The texts of a page in MDX."""
+    return _Page(text, asked, is_mdx=True).document()
+
+
+class _Page:
+    def __init__(self, text: str, asked: Asked, is_mdx: bool) -> None:
+        self._text = text
+        self._asked = asked
+        self._is_mdx = is_mdx
+        self._starts: list[int] = []
+        self._lines: list[str] = []
+        for match in _LINE.finditer(text):
+            self._starts.append(match.start())
+            self._lines.append(match[0].rstrip("\r\n"))
+        self._references = {normalized(match[1]) for match in _REFERENCE.finditer(text)}
+        self._units: list[Unit] = []
+
+    def document(self) -> Document:
+        body = self._front_matter()
+        shadow = self._shadow(body)
+        for token, parent in _blocks(shadow, self._is_mdx):
+            first, behind = token.map
+            if token.type == "html_block":
+                self._take_html(first, behind)
+            elif token.type == "table_open":
+                self._take_table(first, behind)
+            else:
+                self._take_inline(token.content, first, parent)
+        self._units.sort(key=lambda unit: unit.start)
+        return Document(self._text, self._units)
+
+    # --- what is no Markdown ---
+
+    def _front_matter(self) -> int:
+        """Take the values that people read; the number of the first line behind."""
+        match = _FRONT_MATTER.match(self._text)
+        if match is None:
+            return 0
+        if match[1] == "---":
+            start = match[0].index("\n") + 1
+            inner = match[0][start : match[0].rstrip().rindex(match[1])]
+            try:
+                units = yaml_messages.read(inner, replace(self._asked, locale="")).units
+            except DataError:
+                units = []
+            keys = set(self._asked.front_matter)
+            self._units += [
+                moved(unit, start) for unit in units if unit.name.split(".")[-1] in keys
+            ]
+        return match[0].count("\n")
+
+    def _shadow(self, body: int) -> str:
+        """The text with blanks for lines of other syntaxes."""
+        shadow = [""] * len(self._lines)
+        fence = ""
+        in_module = False
+        for number in range(body, len(self._lines)):
+            line = self._lines[number]
+            opens = _FENCE.match(line)
+            in_module = bool(line.strip()) and (
+                in_module or self._begins_module(line, number, fence)
+            )
+            if fence or opens:
+                fence = _fence_after(line, fence, opens)
+                shadow[number] = line
+            elif in_module or self._is_other(line):
+                self._take_title(number)
+            else:
+                shadow[number] = line
+        return "\n".join(shadow)
+
+    def _begins_module(self, line: str, number: int, fence: str) -> bool:
+        before = self._lines[number - 1].strip() if number else ""
+        return self._is_mdx and not fence and not before and _ESM.match(line) is not None
+
+    def _is_other(self, line: str) -> bool:
+        return bool(_DIRECTIVE.match(line) or (self._is_mdx and _JSX.match(line)))
+
+    def _take_title(self, number: int) -> None:
+        """The title of a block: :::note[Title], !!! note "Title"."""
+        title = _TITLE.match(self._lines[number])
+        kind = title.lastgroup if title else None
+        if title is not None and kind is not None:
+            start = self._starts[number] + title.start(kind)
+            self._add("title", start, start + len(title[kind]), self._inline(title[kind]))
+
+    # --- blocks ---
+
+    def _take_html(self, first: int, behind: int) -> None:
+        start, end = self._starts[first], self._end(behind - 1)
+        units = html.read(self._text[start:end], self._asked).units
+        self._units += [moved(unit, start) for unit in units]
+
+    def _take_table(self, first: int, behind: int) -> None:
+        for number in range(first, behind):
+            line = self._lines[number]
+            if number == first + 1 or _DELIMITERS.fullmatch(line):
+                continue
+            for cell in _CELL.finditer(line):
+                content = cell[0].strip()
+                start = (
+                    self._starts[number] + cell.start() + cell[0].index(content) if content else 0
+                )
+                if content and not set(content) <= set("> "):
+                    text = self._inline(content, escape=_escape_cell)
+                    self._add("cell", start, start + len(content), text)
+
+    def _take_inline(self, content: str, first: int, parent: str) -> None:
+        places = self._places(content.split("\n"), first)
+        if places is None:
+            return
+        if parent == "heading_open":
+            identifier = _HEADING_ID.search(self._text, *places[-1])
+            if identifier is not None and identifier.end() == places[-1][1]:
+                places[-1] = (places[-1][0], identifier.start())
+        label = _TASK.match(self._text, *places[0])
+        if label is not None:
+            places[0] = (label.end(), places[0][1])
+        if places[0][0] >= places[0][1]:  # [!NOTE] alone
+            places = places[1:]
+        if places:
+            start, end = places[0][0], places[-1][1]
+            self._add(parent.removesuffix("_open"), start, end, self._paragraph(places))
+
+    def _places(self, lines: Sequence[str], first: int) -> list[tuple[int, int]] | None:
+        """Where the lines of a paragraph are in the text; None if they are not found."""
+        found = []
+        for number, content in enumerate(lines, first):
+            if number >= len(self._lines):
+                return None
+            stripped = content.strip()
+            at = self._lines[number].rfind(stripped)
+            if at < 0:
+                return None
+            start = self._starts[number] + at
+            found.append((start, start + len(stripped)))
+        return found
+
+    def _paragraph(self, places: Sequence[tuple[int, int]]) -> Text:
+        """The lines of a paragraph as one, but for its hard breaks."""
+        writer = Writer()
+        line = ""
+        for number, (start, end) in enumerate(places):
+            line += (
+                self._text[start:end].removesuffix("\\")
+                if number + 1 < len(places)
+                else self._text[start:end]
+            )
+            following = places[number + 1][0] if number + 1 < len(places) else None
+            if following is None:
+                break
+            is_hard = _HARD_BREAK.search(self._text[start:end] + self._behind(end))
+            if is_hard is None:
+                line += " "
+                continue
+            add_inline(writer, line, self._references)
+            kept = end - 1 if self._text[end - 1] == "\\" else end
+            writer.line_break(self._text[kept:following])
+            line = ""
+        add_inline(writer, line, self._references)
+        return writer.text()
+
+    def _behind(self, end: int) -> str:
+        """The blanks behind the content of a line."""
+        match = re.compile(r"[ \t]*").match(self._text, end)
+        return match[0] if match else ""
+
+    def _inline(self, content: str, escape: Any = None) -> Text:
+        writer = Writer(escape) if escape else Writer()
+        add_inline(writer, content, self._references)
+        return writer.text()
+
+    def _end(self, number: int) -> int:
+        return self._starts[number] + len(self._lines[number])
+
+    # --- units ---
+
+    def _add(self, name: str, start: int, end: int, text: Text) -> None:
+        if any(has_words(leaf.words) for leaf in text.leaves()):
+            self._units.append(Unit(name, start, (text,), self._writes(name, start, end)))
+
+    def _writes(self, name: str, start: int, end: int) -> Write:
+        if not self._asked.bilingual:
+            return lambda texts: [Edit(start, end, texts[0])]
+        if name == "cell":
+            return lambda texts: [Edit(end, end, f"<br>{texts[0]}")]
+        if name != "paragraph":
+            return lambda texts: [Edit(end, end, f" {texts[0]}")]
+        line = self._text[self._text.rfind("\n", 0, start) + 1 : start]
+        prefix = re.sub(r"[^\s>]", " ", line)
+        eol = "\r\n" if "\r\n" in self._text[:10000] else "\n"
+        gap = f"{eol}{prefix.rstrip()}{eol}{prefix}"
+        return lambda texts: [Edit(end, end, gap + texts[0])]
+
+
+def _blocks(shadow: str, is_mdx: bool) -> Iterator[tuple[Any, str]]:
+    """The tokens that have text, each with the type of the token before it."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")
+    parser.disable(["inline", "text_join", "code"] if is_mdx else ["inline", "text_join"], True)
+    before = ""
+    in_table = False
+    for token in parser.parse(shadow):
+        if token.type in ("table_open", "table_close"):
+            in_table = token.type == "table_open"
+        is_text = token.type in ("inline", "html_block") and not in_table
+        if token.map and (is_text or token.type == "table_open"):
+            yield token, before
+        before = token.type
+
+
+def _fence_after(line: str, fence: str, opens: re.Match[str] | None) -> str:
+    """The fence that is open behind a line."""
+    if not fence:
+        return opens[1] if opens else ""
+    bare = line.strip().lstrip(">").strip()
+    closes = len(bare) >= len(fence) and set(bare) == {fence[0]}
+    return "" if closes else fence
+
+
+def moved(unit: Unit, distance: int) -> Unit:
+    """A unit of a part, for the whole."""
+    write = unit.write
+
+    def shifted(texts: Sequence[str]) -> list[Edit]:
+        return [Edit(start + distance, end + distance, text) for start, end, text in write(texts)]
+
+    return replace(unit, start=unit.start + distance, write=shifted)
+
+
+def _escape_cell(words: str) -> str:
+    return words.replace("|", "\\|")

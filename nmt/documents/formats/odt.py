@@ -1,0 +1,177 @@
+"""OpenDocument text: content.xml, and styles.xml with its headers and footers.
+
+Facts are those of OpenDocument 1.3, part 3, chapters 5 and 6 (paragraphs and what is in them).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nmt.documents.asked import Asked
+from nmt.documents.document import Document, Unit, replacing
+from nmt.documents.elements import Atom, Elements, Sentence, segments
+from nmt.documents.text import Text, has_words
+
+MEMBERS = re.compile(r"(?:content|styles)\.xml")
+
+_PARAGRAPHS = frozenset(["text:p", "text:h"])
+_PAIRS = frozenset(["text:span", "text:a", "text:meta"])
+_HIDDEN = frozenset(["text:tracked-changes"])  # has what was deleted
+_DROPPED = frozenset(["text:soft-page-break"])
+_DEEPEST = 8  # pairs in pairs; what is deeper stays as it is
+_DEEPEST_NOTE = 3  # notes in notes
+_INVISIBLE = re.compile(r"officeooo:|loext:|fo:language|fo:country|xmlns")  # what styles say
+_SPACES = re.compile(r"""text:c\s*=\s*["'](\d{1,9})""")
+_MOST_SPACES = 2  # that mean one; more place words
+
+
+@dataclass(frozen=True)
+class _Atom(Atom):
+    """Of the element `number`. A plain pair shows nothing."""
+
+    number: int
+    is_plain: bool = False
+
+
+class _Span(NamedTuple):
+    """A text and its place."""
+
+    start: int
+    end: int
+    text: Text
+
+
+def read(text: str, asked: Asked) -> Document:
+    """The paragraphs and headings. Raises DataError with the line for XML that is not well formed."""
+    del asked
+    elements = Elements(text, _PARAGRAPHS)
+    reader = _Reader(elements)
+    units: list[Unit] = []
+    done = 0  # what is before it has units, with the notes in them
+    for number, token in enumerate(elements.tokens):
+        if token.kind != "open" or token.start < done:
+            continue
+        if token.name in _HIDDEN:
+            done = elements.end(number)
+        elif token.name in _PARAGRAPHS:
+            span = reader.span(number, 0)
+            if span is not None:
+                identity = token.attributes(text).get("xml:id")
+                name = identity.value if identity else ""
+                units.append(Unit(name, span.start, (span.text,), replacing(span.start, span.end)))
+                done = span.end
+    return Document(text, units)
+
+
+class _Reader:
+    """Makes texts of paragraphs."""
+
+    def __init__(self, elements: Elements) -> None:
+        self._elements = elements
+        self._plain = frozenset(_plain_styles(elements))
+
+    def span(self, paragraph: int, depth: int) -> _Span | None:
+        """The words of a paragraph, and their place; None if it has none.
+
+        `depth` is the number of paragraphs around it.
+        """
+        (atoms,) = segments(list(self._atoms(paragraph, 0)))
+        if not any(atom.kind == "words" and has_words(atom.value) for atom in atoms):
+            return None
+        sentence = Sentence()
+        skipped = _needless(atoms)
+        for place, atom in enumerate(atoms):
+            if atom.kind == "words":
+                sentence.words(atom.value)
+            elif atom.kind == "single":
+                sentence.single(*self._parts(atom, depth))
+            elif place not in skipped:
+                (sentence.open if atom.kind == "open" else sentence.close)(atom.value)
+        raw = self._elements.text[atoms[0].start : atoms[-1].end]
+        start = atoms[0].start + len(raw) - len(raw.lstrip())
+        return _Span(start, start + len(raw.strip()), sentence.text())
+
+    def _atoms(self, element: int, depth: int) -> Iterator[_Atom]:
+        for number in self._elements.children(element):
+            token = self._elements.tokens[number]
+            if token.name in _DROPPED:
+                continue
+            if token.name in _PAIRS and token.kind == "open" and depth < _DEEPEST:
+                yield self._tag(number, "open")
+                yield from self._atoms(number, depth + 1)
+                yield self._tag(number, "close")
+            else:
+                words = self._words(number)
+                value = self._elements.raw(number) if words is None else words
+                kind = "single" if words is None else "words"
+                yield _Atom(kind, value, token.start, self._elements.end(number), number)
+
+    def _tag(self, number: int, kind: str) -> _Atom:
+        token = self._elements.tokens[number]
+        style = token.attributes(self._elements.text).get("text:style-name")
+        is_plain = token.name == "text:span" and style is not None and style.value in self._plain
+        if kind == "close":
+            token = self._elements.tokens[self._elements.partner[number]]
+        raw = token.raw(self._elements.text)
+        return _Atom(kind, raw, token.start, token.end, number, is_plain)
+
+    def _words(self, number: int) -> str | None:
+        """The words of a token; None if it is something else."""
+        token = self._elements.tokens[number]
+        if token.kind in ("text", "cdata"):
+            return self._elements.words(number)
+        if token.name == "text:s":
+            count = _SPACES.search(token.raw(self._elements.text))
+            return " " if count is None or int(count[1]) <= _MOST_SPACES else None
+        return None
+
+    def _parts(self, atom: _Atom, depth: int) -> list[str | Text]:
+        """What a piece is written of: a note has paragraphs of its own."""
+        if depth >= _DEEPEST_NOTE or not self._elements.holds_paragraph(atom.number):
+            return [atom.value]
+        parts: list[str | Text] = []
+        end = atom.start
+        for number in range(atom.number, self._elements.partner[atom.number]):
+            token = self._elements.tokens[number]
+            if token.kind == "open" and token.name in _PARAGRAPHS and token.start >= end:
+                span = self.span(number, depth + 1)
+                if span is not None:
+                    parts += [self._elements.text[end : span.start], span.text]
+                    end = span.end
+        return [*parts, self._elements.text[end : atom.end]]
+
+
+def _needless(atoms: Sequence[_Atom]) -> set[int]:
+    """The places of plain pairs, and of what closes a pair where an equal one opens."""
+    needless: set[int] = set()
+    opened: list[str] = []
+    for place, atom in enumerate(atoms):
+        if atom.is_plain:
+            needless.add(place)
+        elif atom.kind == "open":
+            opened.append(atom.value)
+        elif atom.kind == "close":
+            closed = opened.pop()
+            following = atoms[place + 1] if place + 1 < len(atoms) else atom
+            if following.kind == "open" and following.value == closed and not following.is_plain:
+                needless |= {place, place + 1}
+    return needless
+
+
+def _plain_styles(elements: Elements) -> Iterator[str]:
+    """The names of styles that LibreOffice makes for its own use: they show nothing."""
+    for number, token in enumerate(elements.tokens):
+        if token.name != "style:style" or token.kind != "open":
+            continue
+        attributes = token.attributes(elements.text)
+        if "style:family" not in attributes or attributes["style:family"].value != "text":
+            continue
+        says = [
+            name
+            for child in elements.children(number)
+            for name in elements.tokens[child].attributes(elements.text)
+        ]
+        is_based = "style:parent-style-name" in attributes
+        if not is_based and all(map(_INVISIBLE.match, says)) and "style:name" in attributes:
+            yield attributes["style:name"].value

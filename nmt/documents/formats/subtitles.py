@@ -1,0 +1,200 @@
+"""Subtitles: SubRip (.srt) and WebVTT (.vtt). Cues, times and settings stay; a sentence over several cues is one.
+
+Its Chinese is cut again at clauses, in the proportions of the English cues.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nmt.documents import placeholders
+from nmt.documents.asked import Asked
+from nmt.documents.cutting import cut, in_lines
+from nmt.documents.document import Document, Edit, Unit
+from nmt.documents.text import Text, has_words
+from nmt.errors import DataError
+
+_TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_TIMES = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\r\n]*")
+_LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
+_STYLE = r"\{\\[^{}]{1,99}\}"  # {\an8}, of ASS
+_TIMESTAMP = r"<\d[\d:.]{4,14}>"
+_PATTERN = placeholders.message_pattern(_STYLE, _TIMESTAMP)
+# What stands before and behind the words of a cue: styles, marks of music and speakers, brackets of sounds, tags.
+_BEFORE = re.compile(rf"(?:{_STYLE}|[♪♫#*¶]+\s*|[-–—]\s*|[\[(](?=[^\])]*[\])]\W*$)|\s+)+")
+_BEHIND = re.compile(r"(?:\s*[♪♫#¶]+|(?<=\w)[\])](?=\W*$))+\s*$")
+_ENCLOSED = re.compile(r"<([a-z]+)(?:[.\s][^<>]*)?>((?:(?!</?\1\b)[\s\S])*)</\1>\s*$")
+_VOICE = re.compile(r"<v(?:\.[^<>\s]*)?\s[^<>]*>")
+_SPEAKS = re.compile(r"\s*[-–—]\s*\S")
+_ENDS = re.compile(r"[.!?…:。！？][\"'”’)\]]*$")
+_SOUND = re.compile(r"[\[(][^\[\]()]*[\])]")
+_LONGEST_PAUSE = 1.5  # seconds between cues of one sentence
+_MOST_CUES = 5
+
+
+@dataclass
+class _Line:
+    """Words within a cue, or all lines of it, with what stands around them."""
+
+    start: int
+    end: int
+    before: str
+    words: str
+    behind: str
+
+
+@dataclass
+class _Cue:
+    """One cue: its times in seconds, and where its text is."""
+
+    begins: float
+    ends: float
+    start: int
+    end: int
+    parts: list[_Line] = field(default_factory=list)
+    goes_on: bool = False  # its words may be part of a sentence with those of its neighbours
+
+
+def read(text: str, asked: Asked) -> Document:
+    """The sentences of a file of subtitles. Raises DataError if it has no cue."""
+    cues = _cues(text)
+    if not cues and text.strip():
+        raise DataError(
+            "line 1: no time of a cue in the file, such as 00:00:01,000 --> 00:00:02,500"
+        )
+    eol = "\r\n" if "\r\n" in text[:10000] else "\n"
+    units: list[Unit] = []
+    for group in _groups(cues):
+        units += _units(group, asked, eol, text)
+    return Document(text, units)
+
+
+def _cues(text: str) -> list[_Cue]:
+    places = [match.span(1) for match in _LINE.finditer(text)]
+    cues = []
+    number = 0
+    while number < len(places):
+        times = _TIMES.fullmatch(text, *places[number])
+        number += 1
+        if times is None:
+            continue
+        first = number
+        while number < len(places) and text[slice(*places[number])].strip():
+            number += 1
+        if number > first:
+            begins, ends = _seconds(times.groups()[:4]), _seconds(times.groups()[4:])
+            cue = _Cue(begins, ends, places[first][0], places[number - 1][1])
+            _take_parts(cue, text, places[first:number])
+            cues.append(cue)
+    return cues
+
+
+def _seconds(parts: Sequence[str | None]) -> float:
+    hours, minutes, seconds, thousandths = (int(part or 0) for part in parts)
+    return hours * 3600 + minutes * 60 + seconds + thousandths / 1000
+
+
+def _take_parts(cue: _Cue, text: str, places: Sequence[tuple[int, int]]) -> None:
+    """The lines of speakers and sounds one by one, others together."""
+    lines = [text[start:end] for start, end in places]
+    if len(lines) > 1 and any(
+        _SPEAKS.match(line) or _SOUND.fullmatch(line.strip()) for line in lines
+    ):
+        cue.parts = [
+            _part(start, end, line) for (start, end), line in zip(places, lines, strict=True)
+        ]
+        return
+    cue.parts = [_part(cue.start, cue.end, text[cue.start : cue.end])]
+    part = cue.parts[0]
+    is_music = any(mark in part.before + part.behind for mark in "♪♫#¶")
+    cue.goes_on = not is_music and not _SPEAKS.match(lines[0]) and part.behind[:1] not in ("]", ")")
+
+
+def _part(start: int, end: int, written: str) -> _Line:
+    r"""Words without what stands around them: {\an8}, <i>…</i>, ♪, a speaker's dash, brackets."""
+    before, behind = "", ""
+    words = written
+    for _ in range(4):
+        ahead = _BEFORE.match(words) or _VOICE.match(words)
+        if ahead is not None:
+            before, words = before + ahead[0], words[ahead.end() :]
+        after = _BEHIND.search(words)
+        if after is not None:
+            words, behind = words[: after.start()], after[0] + behind
+        pair = _ENCLOSED.match(words)
+        if pair is None:
+            continue
+        before += words[: pair.start(2)]
+        behind = words[pair.end(2) :] + behind
+        words = pair[2]
+    return _Line(start, end, before, re.sub(r"\s+", " ", words).strip(), behind)
+
+
+# --- sentences ---
+
+
+def _groups(cues: Sequence[_Cue]) -> list[list[_Cue]]:
+    """Cues whose words are one sentence."""
+    groups: list[list[_Cue]] = []
+    for cue in cues:
+        before = groups[-1] if groups else []
+        if before and len(before) < _MOST_CUES and _goes_on(before[-1], cue):
+            before.append(cue)
+        else:
+            groups.append([cue])
+    return groups
+
+
+def _goes_on(cue: _Cue, following: _Cue) -> bool:
+    if not (cue.goes_on and following.goes_on):
+        return False
+    words, next_words = cue.parts[0].words, following.parts[0].words
+    is_near = following.begins - cue.ends <= _LONGEST_PAUSE
+    begins_anew = next_words[:1].isupper() and words.endswith(("-", "--"))
+    return is_near and bool(words and next_words) and not _ENDS.search(words) and not begins_anew
+
+
+def _units(group: Sequence[_Cue], asked: Asked, eol: str, text: str) -> list[Unit]:
+    if len(group) > 1:
+        parts = [cue.parts[0] for cue in group]
+        whole = _text(" ".join(part.words for part in parts))
+        if not whole.singles:
+            return [_sentence(group, parts, whole, asked, eol, text)]
+    units = []
+    for cue in group:
+        for part in cue.parts:
+            found = _text(part.words)
+            if has_words(found.words):
+                units.append(_sentence([cue], [part], found, asked, eol, text))
+    return units
+
+
+def _text(words: str) -> Text:
+    return placeholders.message(words, _PATTERN)
+
+
+def _sentence(
+    group: Sequence[_Cue],
+    parts: Sequence[_Line],
+    whole: Text,
+    asked: Asked,
+    eol: str,
+    text: str,
+) -> Unit:
+    sizes = [float(len(part.words)) for part in parts]
+
+    def write(texts: Sequence[str]) -> list[Edit]:
+        pieces = cut(texts[0], sizes) or [texts[0]] * len(parts)
+        return [
+            _edit(part, piece, asked, eol, text) for part, piece in zip(parts, pieces, strict=True)
+        ]
+
+    return Unit(f"{group[0].begins:.3f}", parts[0].start, (whole,), write, limit=asked.width)
+
+
+def _edit(part: _Line, piece: str, asked: Asked, eol: str, text: str) -> Edit:
+    lines = eol.join(in_lines(piece, asked.width))
+    written = part.before + lines + part.behind
+    if asked.bilingual:
+        written += eol + text[part.start : part.end]
+    return Edit(part.start, part.end, written)

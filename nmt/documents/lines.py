@@ -1,0 +1,55 @@
+"""Words of a text as lines for a translator, a sentence each, and its translations as words again.
+
+Blanks at the ends of lines, and lines without letters, stay.
+"""
+
+import re
+from collections.abc import Callable
+
+from nmt.documents.sentences import joined, sentences
+from nmt.documents.text import Untranslated, difference, has_words, is_nested
+
+_BREAK_TAG = "<x99999999/>"  # a line break within a pair of tags
+_EDGES = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
+
+Translate = Callable[[str], str]  # the translation of a sentence; raises Untranslated
+
+
+def lines_of(words: str) -> list[str]:
+    """The sentences that a translator is asked for."""
+    found: list[str] = []
+    for line in _cut(words):
+        found += [sentence for sentence in sentences(line.strip()) if has_words(sentence)]
+    return found
+
+
+def translated(words: str, translate: Translate) -> str:
+    """The words in Chinese. Raises Untranslated if a sentence has no translation with all of its tags."""
+    return "\n".join(_line(line, translate) for line in _cut(words)).replace(_BREAK_TAG, "\n")
+
+
+def _cut(words: str) -> list[str]:
+    """The lines of words, or all as one if a pair of tags goes over several."""
+    lines = words.split("\n")
+    return lines if all(map(is_nested, lines)) else [words.replace("\n", _BREAK_TAG)]
+
+
+def _line(line: str, translate: Translate) -> str:
+    edges = _EDGES.fullmatch(line)
+    if edges is None or not has_words(line):
+        return line
+    before, core, behind = edges.groups()
+    found = sentences(core)
+    chinese = [_sentence(sentence, translate) for sentence in found]
+    is_same = chinese == found
+    return before + (core if is_same else joined(chinese)) + behind
+
+
+def _sentence(sentence: str, translate: Translate) -> str:
+    if not has_words(sentence):
+        return sentence
+    chinese = translate(sentence).strip()
+    problem = difference(sentence, chinese)
+    if problem:
+        raise Untranslated(problem)
+    return chinese

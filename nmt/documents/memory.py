@@ -1,0 +1,41 @@
+"""Texts that were translated before, or corrected: a table of two columns, which people can edit."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from nmt.corpus.reading.pairs import columns_of
+from nmt.errors import DataError
+from nmt.files import write_text
+
+
+def read_memory(path: Path) -> dict[str, str]:
+    """The translations of a table, by their words; the last one counts. There are none where there is no file."""
+    if not path.exists():
+        return {}
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (UnicodeDecodeError, IsADirectoryError):
+        raise DataError(f"{path}: no text in UTF-8; name a table of two columns") from None
+    pairs = columns_of(iter(line for line in lines if line.strip()), path)
+    return {_unescaped(source): _unescaped(target) for source, target in pairs if target.strip()}
+
+
+def add_to_memory(path: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Add translations to the table; what is in it stays as it is."""
+    new = [(source, target) for source, target in now.items() if source not in before]
+    if not new:
+        return
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    if old and not old.endswith("\n"):
+        old += "\n"
+    rows = [f"{_escaped(source)}\t{_escaped(target)}\n" for source, target in new]
+    write_text(path, old + "".join(rows))
+
+
+def _escaped(words: str) -> str:
+    return words.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+
+
+def _unescaped(column: str) -> str:
+    parts = column.split("\\\\")
+    return "\\".join(part.replace("\\n", "\n").replace("\\t", "\t") for part in parts)

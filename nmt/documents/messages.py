@@ -1,0 +1,80 @@
+"""Values of keyed files: messages of programs, with whatever placeholders their libraries have."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from nmt.documents import icu, placeholders
+from nmt.documents.document import Edit, Unit
+from nmt.documents.text import Text, has_words
+from nmt.documents.wrapping import unwrapped
+
+# Of i18next, Vue, FormatJS, Rails, Angular and what else reads JSON and YAML.
+ANY = placeholders.message_pattern(
+    placeholders.NESTING,
+    placeholders.LINKED,
+    placeholders.MUSTACHE,
+    placeholders.RUBY,
+    placeholders.DOLLAR,
+    placeholders.PYTHON,
+    placeholders.BRACES,
+    placeholders.LIKELY_PRINTF,
+)
+_FORMS = re.compile(r"(\s+\|\s+)")  # car | cars
+# What a machine reads as a whole: a colour, a path, a name of an icon, a date's format.
+_FOR_MACHINES = re.compile(
+    r"""
+    [a-z][\w+.-]*://\S+ | \#[\da-fA-F]{3,8} | [\w.+-]+@[\w-]+\.[\w.-]+
+  | [a-z\d]+(?:[-_.:/][A-Za-z\d]+)+ | [a-z]+[A-Z][A-Za-z\d]* | /[\w./-]*
+  | [YMDdHhmsSaAzZEL][YMDdHhmsSaAzZEL ,./:-]* (?<= [YMDdHhms] )
+    """,
+    re.VERBOSE,
+)
+
+Written = Callable[[str], str]
+
+
+def message_unit(
+    name: str,
+    value: str,
+    place: tuple[int, int],
+    write: Written,
+    pattern: re.Pattern[str] = ANY,
+    context: str = "",
+) -> Unit | None:
+    """The unit of a value that stands at a place; None if there is nothing to translate.
+
+    `write` gives a value as the format writes it, with its escapes.
+    """
+    if is_for_machines(value):
+        return None
+    texts, together = _texts(value, pattern)
+    if not any(has_words(text.words) for text in texts):
+        return None
+    return Unit(
+        name,
+        place[0],
+        texts,
+        lambda filled: [Edit(*place, write(together(filled)))],
+        context=context,
+    )
+
+
+def _texts(
+    value: str, pattern: re.Pattern[str]
+) -> tuple[tuple[Text, ...], Callable[[Sequence[str]], str]]:
+    """What is translated of a value, and what puts that together again."""
+    message = icu.read(value)
+    if message is not None:
+        return message.texts, message.written
+    forms = _FORMS.split(unwrapped(value))
+
+    def together(filled: Sequence[str]) -> str:
+        between = [*forms[1::2], ""]
+        return "".join(a + b for a, b in zip(filled, between, strict=True))
+
+    return tuple(placeholders.message(form, pattern) for form in forms[::2]), together
+
+
+def is_for_machines(value: str) -> bool:
+    """Whether a value is a URL, a key, an identifier or a format, and no words."""
+    return len(value) < 500 and _FOR_MACHINES.fullmatch(value.strip()) is not None

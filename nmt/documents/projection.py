@@ -1,0 +1,152 @@
+"""Pairs of tags put around the words of a translation that belong to what they enclose in the source.
+
+The translation is one of the words without the pairs; which words belong together, attention tells. As in Bergamot's
+translator, tags follow the words, and the sentence is translated as a whole.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from nmt.documents.text import TAG, has_words
+from nmt.text.offsets import Range
+
+Link = tuple[Range, Range]  # a token of the source, and one of the translation that belongs to it
+
+
+@dataclass
+class _Pair:
+    """A pair of tags, what it encloses in the words without pairs, and the pairs within it."""
+
+    number: str
+    start: int
+    end: int = 0
+    inner: list["_Pair"] = field(default_factory=list)
+
+
+def without_pairs(line: str) -> str:
+    """A line without its pairs of tags; single ones stay."""
+    return TAG.sub(lambda tag: tag[0] if tag[3] else "", line)
+
+
+def has_pairs(line: str) -> bool:
+    """Whether there are pairs of tags in a line."""
+    return "<g" in line and any(tag[3] is None for tag in TAG.finditer(line))
+
+
+def is_as_marked(line: str, translation: str) -> bool:
+    """Whether the pairs of a translation are nested as in the line, and enclose words where they do there."""
+    return _outline(line) == _outline(translation)
+
+
+def _outline(line: str) -> dict[str, tuple[str, bool]]:
+    """Of each pair, the number of the one around it, and whether there are words in it."""
+    outline: dict[str, tuple[str, bool]] = {}
+
+    def note(pairs: Sequence[_Pair], around: str) -> None:
+        for pair in pairs:
+            outline[pair.number] = (around, has_words(text[pair.start : pair.end]))
+            note(pair.inner, pair.number)
+
+    text = without_pairs(line)
+    note(_pairs(line), "")
+    return outline
+
+
+def projected(line: str, translation: str, links: Sequence[Link]) -> str | None:
+    """The translation with the pairs of the line; None if no word belongs to what one of them encloses.
+
+    `links` are those between `without_pairs(line)` and the translation. The pairs of the line are well nested.
+    """
+    taken: list[
+        tuple[int, int, int, str]
+    ] = []  # where each opens and closes, how deep it is, its number
+    tokens = sorted({target for _, target in links})
+    if not _place(_pairs(line), links, tokens, translation, 0, taken):
+        return None
+    inserts: list[tuple[int, int, int, str]] = []
+    for start, end, depth, number in taken:
+        inserts.append((start, 1, depth, f"<g{number}>"))
+        inserts.append((end, 0, -depth, f"</g{number}>"))
+    written, at = "", 0
+    for place, _, _, tag in sorted(inserts):
+        written += translation[at:place] + tag
+        at = place
+    return written + translation[at:]
+
+
+def _pairs(line: str) -> list[_Pair]:
+    """The outermost pairs of a line, in order, by their places in the line without pairs."""
+    outermost: list[_Pair] = []
+    opened: list[_Pair] = []
+    removed = 0
+    for tag in TAG.finditer(line):
+        if tag[3]:
+            continue
+        place = tag.start() - removed
+        removed += len(tag[0])
+        if tag[1]:
+            opened.pop().end = place
+            continue
+        pair = _Pair(tag[2], place)
+        (opened[-1].inner if opened else outermost).append(pair)
+        opened.append(pair)
+    return outermost
+
+
+def _place(
+    pairs: Sequence[_Pair],
+    links: Sequence[Link],
+    tokens: Sequence[Range],
+    translation: str,
+    depth: int,
+    taken: list[tuple[int, int, int, str]],
+) -> bool:
+    """Find the tokens of each pair among those that are free, and within them those of inner pairs."""
+    free = list(tokens)
+    for pair in sorted(pairs, key=lambda pair: pair.start - pair.end):  # the longest first
+        found = _best_run(pair, links, free, translation)
+        if found is None:
+            return False
+        within = [token for token in free if found[0] <= token.start and token.end <= found[1]]
+        free = [token for token in free if token not in within]
+        taken.append((*found, depth, pair.number))
+        if not _place(pair.inner, links, within, translation, depth + 1, taken):
+            return False
+    return True
+
+
+def _best_run(
+    pair: _Pair, links: Sequence[Link], free: Sequence[Range], translation: str
+) -> tuple[int, int] | None:
+    """The stretch of free neighbours with the most tokens that belong to the pair, less those that do not.
+
+    Punctuation has no say, and is not at an end of it.
+    """
+    marks = {token for token in free if not any(map(str.isalnum, translation[slice(*token)]))}
+    own = {
+        target for source, target in links if source.start < pair.end and source.end > pair.start
+    }
+    best, best_score = None, 0
+    for run in _runs(free, {target for _, target in links}):
+        start, score = 0, 0
+        for number, token in enumerate(run):
+            if score <= 0 and token not in marks:
+                start, score = number, 0
+            score += 0 if token in marks else 1 if token in own else -1
+            if score > best_score:
+                best, best_score = (run[start].start, token.end), score
+    return best
+
+
+def _runs(free: Sequence[Range], every: set[Range]) -> Iterator[list[Range]]:
+    """Free tokens without a taken one between them."""
+    run: list[Range] = []
+    free_tokens = set(free)
+    for token in sorted(every):
+        if token in free_tokens:
+            run.append(token)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run

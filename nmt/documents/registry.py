@@ -1,0 +1,130 @@
+"""The formats that nmt knows, and how a file is told to be of one: by its name, else by its first lines."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from nmt.documents.asked import Asked
+from nmt.documents.document import Document
+from nmt.errors import ConfigError
+
+Read = Callable[[str, Asked], Document]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: its module and function, and the endings of its files."""
+
+    name: str
+    title: str
+    module: str
+    endings: tuple[str, ...]
+    function: str = "read"
+    is_archive: bool = (
+        False  # `MEMBERS` of the module matches the names of what is translated in it
+    )
+    has_bilingual: bool = False
+    is_keyed: bool = False  # its values have keys, by which those of another file are found
+
+    def reader(self) -> Read:
+        """What reads a text, or a member of an archive."""
+        read: Read = getattr(self._module(), self.function)
+        return read
+
+    def members(self) -> re.Pattern[str]:
+        """The names of the members that are translated."""
+        pattern: re.Pattern[str] = self._module().MEMBERS
+        return pattern
+
+    def _module(self) -> Any:
+        return import_module(f"nmt.documents.formats.{self.module}")
+
+
+FORMATS = (
+    Format("po", "gettext PO", "po", (".po", ".pot")),
+    Format("markdown", "Markdown", "markdown", (".md", ".markdown"), has_bilingual=True),
+    Format("mdx", "MDX", "markdown", (".mdx",), "read_mdx", has_bilingual=True),
+    Format("html", "HTML", "html", (".html", ".htm", ".xhtml"), has_bilingual=True),
+    Format("srt", "SubRip subtitles", "subtitles", (".srt",), has_bilingual=True),
+    Format("vtt", "WebVTT subtitles", "subtitles", (".vtt",), has_bilingual=True),
+    Format("json", "JSON messages", "json_messages", (".json", ".arb"), is_keyed=True),
+    Format("yaml", "YAML messages", "yaml_messages", (".yml", ".yaml"), is_keyed=True),
+    Format("xliff", "XLIFF", "xliff", (".xlf", ".xliff")),
+    Format("android", "Android strings", "android", (), is_keyed=True),
+    Format("properties", "Java properties", "properties", (".properties",), is_keyed=True),
+    Format("qt", "Qt Linguist", "qt", (".ts",)),
+    Format("docx", "Word", "docx", (".docx",), is_archive=True),
+    Format("odt", "OpenDocument text", "odt", (".odt",), is_archive=True),
+    Format("epub", "EPUB", "epub", (".epub",), is_archive=True, has_bilingual=True),
+    Format("text", "plain text", "plain", (".txt", ".text"), has_bilingual=True),
+)
+BY_NAME = {form.name: form for form in FORMATS}
+_BY_ENDING = {ending: form for form in FORMATS for ending in form.endings}
+_ANDROID = re.compile(r"<resources\b")
+_QT = re.compile(r"<!DOCTYPE TS>|<TS\b")
+_FIRST = 2000  # characters that are looked at
+_FIRST_LINES = (
+    (re.compile(r'\s*(?:#[^\n]*\n|\s)*msg(?:id|ctxt)\s+"'), "po"),
+    (re.compile(r"WEBVTT\b"), "vtt"),
+    (re.compile(r"\s*\d+\s*\r?\n\d\d:\d\d:\d\d,\d{3} -->"), "srt"),
+    (re.compile(r"\s*(?:<!doctype html|<html\b)", re.IGNORECASE), "html"),
+    (re.compile(r"\s*(?:<\?xml[^>]*>)?\s*(?:<!--.*?-->\s*)?<xliff\b", re.DOTALL), "xliff"),
+    (re.compile(r"\s*(?:<\?xml[^>]*>)?\s*(?:<!--.*?-->\s*)*<resources\b", re.DOTALL), "android"),
+)
+
+
+def format_of(name: str | None, path: Path | None, data: bytes) -> Format:
+    """The format that is named, else that of a file. Raises ConfigError for one that nmt does not know."""
+    if name is not None:
+        return named(name)
+    found = by_name_of_file(path) if path is not None else None
+    head = data[:_FIRST].decode("utf-8", "replace")
+    if path is not None and path.suffix.lower() in (".xml", ".ts"):
+        found = BY_NAME["android"] if _ANDROID.search(head) else found if _QT.search(head) else None
+    found = found or by_first_lines(head)
+    if found is None:
+        place = path if path is not None else "stdin"
+        known = ", ".join(BY_NAME)
+        raise ConfigError(f"{place}: cannot tell its format; give --format with one of {known}")
+    return found
+
+
+def named(name: str) -> Format:
+    """The format of a name. Raises ConfigError for an unknown one; "pdf" has a reason of its own."""
+    if name in BY_NAME:
+        return BY_NAME[name]
+    if name == "pdf":
+        fix = "it holds places of letters, not sentences; convert it to DOCX or HTML first"
+        raise ConfigError(f"--format pdf: nmt does not translate PDF: {fix}")
+    raise ConfigError(f"--format {name}: not known; give one of {', '.join(BY_NAME)}")
+
+
+def by_name_of_file(path: Path) -> Format | None:
+    """The format that the ending of a name stands for. Raises ConfigError for PDF."""
+    if path.suffix.lower() == ".pdf":
+        named("pdf")
+    return _BY_ENDING.get(path.suffix.lower())
+
+
+def by_first_lines(head: str) -> Format | None:
+    """The format that a text is in to all appearance."""
+    for pattern, name in _FIRST_LINES:
+        if pattern.match(head.removeprefix("\ufeff")):
+            return BY_NAME[name]
+    return BY_NAME["json"] if _begins_as_json(head) else None
+
+
+def _begins_as_json(head: str) -> bool:
+    """Whether a text begins as an object whose first key is a string; a line of JSON Lines is none."""
+    if not re.match(r'\s*\{\s*"', head):
+        return False
+    first = head.lstrip().partition("\n")[0]
+    try:
+        json.loads(first)
+    except ValueError:
+        return True
+    return False

@@ -1,0 +1,66 @@
+"""Lines that were wrapped by hand: which breaks stand between sentences or items, and which within a sentence."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+_SHORTEST = 40  # characters of the longest line of a paragraph that was wrapped
+_ENDS = re.compile(r"[.!?:;。！？…][\"')\]]*$")
+_BEGINS_ITEM = re.compile(r"[-*+•#>|]\s|\(?\w{1,3}[.)]\s|--?\w|$")
+
+
+def is_soft(before: str, after: str, width: int) -> bool:
+    """Whether the break between two lines is for want of room: the next word would not fit into `width` characters."""
+    word = after.strip().partition(" ")[0]
+    is_full = len(before.rstrip()) + 1 + len(word) > width >= _SHORTEST
+    return is_full and not _BEGINS_ITEM.match(after.strip())
+
+
+def paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """The runs of lines, from one number to before another, that are wrapped lines of one paragraph."""
+    found: list[tuple[int, int]] = []
+    for start, end in _blocks(lines):
+        width = max(len(line.rstrip()) for line in lines[start:end])
+        begin = start
+        for number in range(start + 1, end):
+            is_indented = (
+                _indent(lines[number]) != _indent(lines[number - 1]) and number > begin + 1
+            )
+            if is_indented or not is_soft(lines[number - 1], lines[number], width):
+                found.append((begin, number))
+                begin = number
+        found.append((begin, end))
+    return found
+
+
+def _blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """The runs of lines that are not blank."""
+    found = []
+    start: int | None = None
+    for number, line in enumerate([*lines, ""]):
+        if line.strip() and start is None:
+            start = number
+        elif not line.strip() and start is not None:
+            found.append((start, number))
+            start = None
+    return found
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def unwrapped(words: str) -> str:
+    """A message whose soft breaks are spaces; what ends a sentence, or begins with a space, keeps its line."""
+    if "\n" not in words:
+        return words
+    lines = words.split("\n")
+    width = max(map(len, lines))
+    kept = lines[:1]
+    for before, line in pairwise(lines):
+        ends = _ENDS.search(before.rstrip()) or line[:1].isspace() or not before.strip()
+        if not ends and is_soft(before, line, width):
+            kept[-1] = f"{kept[-1].rstrip()} {line}"
+        else:
+            kept.append(line)
+    return "\n".join(kept)
