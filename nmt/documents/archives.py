@@ -22,7 +22,8 @@ _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
 _END = struct.Struct("<4s4H2LH")
 _LONGEST_COMMENT = 0xFFFF
-_IN_ZIP64 = 0xFFFFFFFF
+_IN_ZIP64 = 0xFFFFFFFF  # what stands for a size or place
+_COUNT_IN_ZIP64 = 0xFFFF
 _ZIP64_EXTRA = 1
 _ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13
 _SIZES_BEHIND = 1 << 3  # the sizes of a member stand behind it
@@ -71,7 +72,7 @@ class Archive:
         self._data = data
         self._end, self._directory = _find_directory(data)
         members = list(_members(data, self._directory, self._end))
-        _check(members)
+        _check(members, self._directory)
         self._members = {member.name: member for member in members}
 
     @property
@@ -149,7 +150,7 @@ def _find_directory(data: bytes) -> tuple[int, int]:
     if end < 0 or len(data) - end < _END.size:
         raise DataError("is no zip archive (nor is a document with a password; save it without)")
     _, disk, first_disk, here, count, size, start, _ = _END.unpack_from(data, end)
-    if count == _LONGEST_COMMENT or _IN_ZIP64 in (size, start):
+    if count == _COUNT_IN_ZIP64 or _IN_ZIP64 in (size, start):
         raise DataError("is a Zip64 archive, which nmt does not read; pack it without Zip64")
     if disk or first_disk or here != count:
         raise DataError("is a part of an archive; join the parts first")
@@ -228,29 +229,33 @@ def _encoding(content: bytes, name: str) -> _Encoding:
 # --- checks ---
 
 
-def _check(members: list[_Member]) -> None:
-    """Raise DataError for members that are not what a document has."""
+def _check(members: list[_Member], directory: int) -> None:
+    """Raise DataError for members that are not what a document has before its directory."""
     names: set[str] = set()
     for member in members:
-        shown = repr(member.name[:60])
-        if member.flags & _ENCRYPTED:
-            raise DataError(f"has a member with a password, {shown}; save it without")
-        if member.method not in (_STORED, _DEFLATED):
-            raise DataError(f"has a member in a compression that nmt does not read: {shown}")
-        if _leads_out(member.name):
-            raise DataError(f"has a member whose name leads out of the archive: {shown}")
-        if member.name in names:
-            raise DataError(f"has two members of one name: {shown}")
+        problem = "two members of one name" if member.name in names else _problem(member)
+        if problem:
+            raise DataError(f"has {problem}: {member.name[:60]!r}")
         names.add(member.name)
-        if member.unpacked > max(_SMALL, _MOST_TIMES * member.packed):
-            raise DataError(f"has a member that unzips to more than {_MOST_TIMES} times: {shown}")
     if sum(member.unpacked for member in members) > _MOST_BYTES:
         raise DataError(f"unzips to more than {_MOST_BYTES // 10**6} MB; cut it first")
-    end = 0
-    for member in sorted(members, key=lambda member: member.start):
-        if member.start < end:
+    in_order = sorted(members, key=lambda member: member.start)
+    starts = [*(member.start for member in in_order[1:]), directory]
+    for member, start in zip(in_order, starts, strict=True):
+        if member.data + member.packed > start:
             raise DataError(f"has members that overlap: {member.name[:60]!r}")
-        end = member.data + member.packed
+
+
+def _problem(member: _Member) -> str:
+    if member.flags & _ENCRYPTED:
+        return "a member with a password; save it without"
+    if member.method not in (_STORED, _DEFLATED):
+        return "a member in a compression that nmt does not read"
+    if _leads_out(member.name):
+        return "a member whose name leads out of the archive"
+    if member.unpacked > max(_SMALL, _MOST_TIMES * member.packed):
+        return f"a member that unzips to more than {_MOST_TIMES} times its size"
+    return ""
 
 
 def _leads_out(name: str) -> bool:

@@ -58,7 +58,9 @@ def read(text: str, asked: Asked) -> Document:
             identity = token.attributes(text).get("w14:paraid")
             atoms = _atoms(elements, elements.children(number), 0)
             for segment in segments(atoms):
-                units += _units(segment, identity.value if identity else "")
+                unit = _unit(segment, identity.value if identity else "")
+                if unit is not None:
+                    units.append(unit)
     return Document(text, sorted(units, key=lambda unit: unit.start))
 
 
@@ -194,9 +196,9 @@ def _piece(text: str, kind: str, first: _Atom, last: _Atom) -> _Atom:
 # --- units ---
 
 
-def _units(atoms: Sequence[_Atom], name: str) -> Iterator[Unit]:
+def _unit(atoms: Sequence[_Atom], name: str) -> Unit | None:
     if not any(atom.kind == "words" and has_words(atom.value) for atom in atoms):
-        return
+        return None
     first, last = atoms[0], atoms[-1]
     maker = _Maker(atoms)
     text = maker.text()
@@ -210,7 +212,7 @@ def _units(atoms: Sequence[_Atom], name: str) -> Iterator[Unit]:
         written = ("</w:r>" if first.before else "") + runs + last.after
         return [Edit(first.start, last.end, written)]
 
-    yield Unit(name, first.start, (text,), write)
+    return Unit(name, first.start, (text,), write)
 
 
 class _Maker:
