@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nmt import errors
 
 if TYPE_CHECKING:
-    from nmt.api import Translator, evaluate, load
+    from nmt.api import TranslatedDocument, Translator, document, evaluate, load
     from nmt.checks.faults import Fault
     from nmt.evaluation.results import Score
     from nmt.translate.translation import Candidate, Translation
@@ -25,8 +25,10 @@ __all__ = [
     "Candidate",
     "Fault",
     "Score",
+    "TranslatedDocument",
     "Translation",
     "Translator",
+    "document",
     "errors",
     "evaluate",
     "load",
@@ -36,8 +38,10 @@ _MODULES = {
     "Candidate": "nmt.translate.translation",
     "Fault": "nmt.checks.faults",
     "Score": "nmt.evaluation.results",
+    "TranslatedDocument": "nmt.api",
     "Translation": "nmt.translate.translation",
     "Translator": "nmt.api",
+    "document": "nmt.api",
     "evaluate": "nmt.api",
     "load": "nmt.api",
 }

@@ -6,7 +6,9 @@ The names in `nmt.__all__` keep their meaning within a major version; all others
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -14,9 +16,15 @@ from threading import Lock
 from typing import cast, overload
 
 from nmt.config.yaml_values import Place
+from nmt.corpus.reading.pairs import SentencePair
+from nmt.documents.asked import Asked
+from nmt.documents.files import DocumentFile, open_document, read_bytes
+from nmt.documents.pipeline import Line, Work
+from nmt.documents.projection import Link
+from nmt.documents.translation import translated_lines
 from nmt.engines.base import EngineName, EngineRequest
 from nmt.engines.choose import default_engine
-from nmt.errors import ConfigError, DataError
+from nmt.errors import ConfigError, DataError, print_nothing
 from nmt.evaluation.measurement import score
 from nmt.evaluation.metrics import References
 from nmt.evaluation.results import Score
@@ -28,10 +36,10 @@ from nmt.run.trained import (
     refuse_elsewhere,
     refuse_idle,
 )
-from nmt.translate.opening import open_translator
+from nmt.translate.opening import load_translator, open_translator
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator as LineTranslator
-from nmt.translate.windows import live_windows
+from nmt.translate.windows import live_windows, windows
 
 Name = str | PathLike[str]  # of a file or a folder
 
@@ -45,8 +53,12 @@ class Translator:
     Threads may share it, each with a stream of its own: they take turns. A turn uses all cores, or the GPU.
     """
 
-    def __init__(self, translator: LineTranslator) -> None:
+    def __init__(
+        self, translator: LineTranslator, in_torch: Callable[[], LineTranslator] | None = None
+    ) -> None:
+        """`in_torch` opens the same model with torch, which shows which words belong together."""
         self._translator = translator
+        self._in_torch = in_torch
         self._turn = Lock()
 
     @property
@@ -84,6 +96,25 @@ class Translator:
             raise DataError("a text; give an iterable of lines, such as text.split('\\n')")
         for window in live_windows(map(_line, lines)):
             yield from self._translated(window)
+
+    @cached_property
+    def _aligner(self) -> LineTranslator:
+        is_torch = self._translator.engine.name.startswith("torch")
+        return self._translator if is_torch or self._in_torch is None else self._in_torch()
+
+    def _links(self, pairs: Sequence[SentencePair]) -> list[Sequence[Link]]:
+        """The words of pairs that belong together, as ranges of characters."""
+        with self._turn:
+            alignments = self._aligner.align(pairs)
+        return [() if alignment is None else alignment.links for alignment in alignments]
+
+    def _lines(self, lines: Sequence[str]) -> dict[str, Line]:
+        """The translations of lines of a document, a window at a time."""
+        found = {}
+        for window in windows(lines):
+            for each in self._translated(window):
+                found[each.source] = Line(each.text, tuple(map(str, each.faults)))
+        return found
 
     def _translated(self, lines: Sequence[str]) -> list[Translation]:
         with self._turn:
@@ -130,7 +161,92 @@ def load(
         engine or default_engine(), device, precision, tuple(others), helpers=False
     )
     say = _log.warning if run.why == TRAINED_LAST else _log.info
-    return Translator(open_translator(trained.config, run, request, _log.warning, say))
+    translator = open_translator(trained.config, run, request, _log.warning, say)
+    in_torch = partial(
+        load_translator, trained.config, run, device, "auto", _log.warning, print_nothing
+    )
+    return Translator(translator, in_torch)
+
+
+@dataclass(frozen=True)
+class TranslatedDocument:
+    """A document in Chinese, and what became of its units.
+
+    `left` names each unit that stays as it was, and why; `faults` what may be wrong with others.
+    """
+
+    content: bytes
+    units: int
+    translated: int
+    kept: int  # that had a translation
+    unchanged: int  # whose translation is the source
+    left: tuple[str, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The content of a document that is a text, without a byte-order mark."""
+        return self.content.decode("utf-8-sig")
+
+
+def document(
+    source: Name | bytes,
+    *,
+    format: str | None = None,  # noqa: A002 - what people call it
+    translator: Translator | Callable[[list[str]], Sequence[str]] | None = None,
+    bilingual: bool = False,
+    overwrite_translations: bool = False,
+) -> TranslatedDocument:
+    """Translate a file or a text, such as Markdown, PO or DOCX; all but the words stays as it is.
+
+    `source` is the name of a file, or with a `format` the content itself, as a text that names no file or as bytes.
+    Formats have the names that `nmt document --help` lists; without one, the file's name or first lines tell.
+    `translator` is what `load` gives, or a function from lines to as many lines, which may have tags such as `<g1>`;
+    default: `load()`. `bilingual` and `overwrite_translations` are those of `nmt document`. Raises DataError for a
+    document that cannot be read, ConfigError for an unknown format.
+    """
+    asked = Asked(bilingual=bilingual, overwrite=overwrite_translations)
+    file = _opened_document(source, format, asked)
+    if bilingual and not file.form.has_bilingual:
+        raise ConfigError(f"{file.form.title} has no room for two languages")
+    work = Work(file, asked)
+    of_lines = _lines_of_document(work, load() if translator is None else translator)
+    content = work.written(of_lines)
+    report = work.report
+    return TranslatedDocument(
+        content,
+        report.units,
+        report.translated,
+        report.kept,
+        report.same,
+        tuple(map(str, report.left)),
+        tuple(map(str, report.faults)),
+    )
+
+
+def _opened_document(source: Name | bytes, form: str | None, asked: Asked) -> DocumentFile:
+    if isinstance(source, bytes):
+        return open_document(None, source, form, asked)
+    if (
+        isinstance(source, str)
+        and form is not None
+        and ("\n" in source or not Path(source).is_file())
+    ):
+        return open_document(None, source.encode(), form, asked)
+    path = _path(source)
+    return open_document(path, read_bytes(path), form, asked)
+
+
+def _lines_of_document(
+    work: Work, translator: Translator | Callable[[list[str]], Sequence[str]]
+) -> dict[str, Line]:
+    if isinstance(translator, Translator):
+        return translated_lines(work, translator._lines, translator._links)
+    lines = work.lines()
+    translations = translator(lines)
+    if len(translations) != len(lines):
+        raise DataError(f"{len(lines)} lines have {len(translations)} translations")
+    return {line: Line(text) for line, text in zip(lines, translations, strict=True)}
 
 
 def evaluate(

@@ -25,7 +25,7 @@ LAYERS = (
     {"checks"},
     {"run"},
     {"corpus", "model"},
-    {"search", "evaluation", "exchange"},
+    {"search", "evaluation", "exchange", "documents"},
     {"neighbours"},
     {"engines"},
     {"scoring"},

@@ -128,7 +128,7 @@ def document(
     workers: Workers = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Translate files: Markdown, PO, HTML, subtitles, JSON, DOCX and others."""
+    """Translate files: Markdown, PO, DOCX and others."""
     from nmt.commands.documents.inputs import inputs_of
 
     keys = FRONT_MATTER if front_matter is None else tuple(front_matter.split(","))

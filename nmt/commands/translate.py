@@ -119,6 +119,7 @@ def translate(
     input_file, overrides = _file_and_overrides(input_file, overrides or [])
     files = FilesAsked(input_file, output, output_dir, overwrite, resume, ray, workers)
     files.refuse_contradictions()
+    _tell_of_document(input_file, quiet)
     settings, run = _trained_run(model, config, overrides, search, device)
     _refuse_several_as_text(output_format, settings.search.n_best)
     if alignments:
@@ -136,6 +137,17 @@ def _file_and_overrides(input_file: Path | None, given: list[str]) -> tuple[Path
         fix = "give one, or several as --input 'PATTERN' --output-dir DIR"
         raise ConfigError(f"command line: more than one file to translate; {fix}")
     return Path(files[0]), [name for name in given if name != files[0]]
+
+
+def _tell_of_document(source: Path | None, quiet: bool) -> None:
+    """Say that a file is a document, whose marks and keys would be translated like words."""
+    from nmt.documents.registry import document_format
+
+    found = document_format(source) if source is not None and source.is_file() else None
+    if found is not None and not quiet:
+        say(
+            f"nmt: {source}: {found.title}, translated line by line; nmt document keeps its structure"
+        )
 
 
 def _carry_out(job: Job, files: FilesAsked) -> None:

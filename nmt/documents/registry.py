@@ -66,6 +66,7 @@ BY_NAME = {form.name: form for form in FORMATS}
 _BY_ENDING = {ending: form for form in FORMATS for ending in form.endings}
 _ANDROID = re.compile(r"<resources\b")
 _QT = re.compile(r"<!DOCTYPE TS>|<TS\b")
+_OF_LINES = ("text", "csv", "tsv")
 _FIRST = 2000  # characters that are looked at
 _FIRST_LINES = (
     (re.compile(r'\s*(?:#[^\n]*\n|\s)*msg(?:id|ctxt)\s+"'), "po"),
@@ -116,6 +117,18 @@ def by_first_lines(head: str) -> Format | None:
         if pattern.match(head.removeprefix("\ufeff")):
             return BY_NAME[name]
     return BY_NAME["json"] if _begins_as_json(head) else None
+
+
+def document_format(path: Path) -> Format | None:
+    """The format of a file that is more than lines of text; None for any other, and for what cannot be read."""
+    found = _BY_ENDING.get(path.suffix.lower())
+    if found is None:
+        try:
+            with path.open("rb") as file:
+                found = by_first_lines(file.read(_FIRST).decode("utf-8", "replace"))
+        except OSError:
+            return None
+    return None if found is not None and found.name in _OF_LINES else found
 
 
 def _begins_as_json(head: str) -> bool:

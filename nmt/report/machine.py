@@ -23,6 +23,7 @@ _EXTRAS = dict.fromkeys(("matplotlib", "jinja2", "rapidfuzz"), "nmt report") | {
     "ctranslate2": "--engine ctranslate2 and nmt export ct2",
     "huggingface_hub": "nmt import from the hub",
     "ray": "--ray",
+    "markdown-it-py": "nmt document of Markdown",
     "opencc": "prepare.traditional=convert",
     "tensorboard": "train.tensorboard",
 }

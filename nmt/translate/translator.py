@@ -96,11 +96,15 @@ class Translator:
 
     def alignments(self, translations: Sequence[Translation]) -> "list[Alignment | None]":
         """Which words of each best translation belong to which of its source. Needs the engine torch."""
+        return self.align([SentencePair(each.source, each.text) for each in translations])
+
+    def align(self, pairs: Sequence[SentencePair]) -> "list[Alignment | None]":
+        """Which words of each target belong to which of its source. Needs the engine torch."""
         from nmt.engines.decoder import Decoder
         from nmt.scoring.alignment import align
 
         assert isinstance(self.engine, Decoder)  # noqa: S101 - whoever asks has chosen it
-        return align(self.engine, [SentencePair(each.source, each.text) for each in translations])
+        return align(self.engine, pairs)
 
     # --- the steps of a line ---
 

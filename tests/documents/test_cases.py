@@ -17,7 +17,9 @@ from nmt.documents.files import DocumentFile
 from nmt.documents.pipeline import Line, Work
 from nmt.documents.registry import BY_NAME
 
-_BLOCK = re.compile(r"^(?P<fence>`{3,4})(?P<format>\w+)(?P<asked>[^\n]*)\n(?P<text>.*?)^(?P=fence)$", re.S | re.M)
+_BLOCK = re.compile(
+    r"^(?P<fence>`{3,4})(?P<format>\w+)(?P<asked>[^\n]*)\n(?P<text>.*?)^(?P=fence)$", re.S | re.M
+)
 _CASES = Path(__file__).parent
 
 

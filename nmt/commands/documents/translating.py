@@ -17,7 +17,8 @@ from nmt.corpus.reading.pairs import SentencePair
 from nmt.documents.asked import Asked
 from nmt.documents.files import open_document
 from nmt.documents.pipeline import Line, Work
-from nmt.documents.projection import projected, without_pairs
+from nmt.documents.projection import Link
+from nmt.documents.translation import mark, translated_lines
 from nmt.errors import ConfigError, UserError, print_nothing
 from nmt.files import checksum, read_json, write_json
 from nmt.machine.signals import telling_how_to_go_on
@@ -51,27 +52,15 @@ class Model:
 
     def translated(self, work: Work) -> dict[str, Line]:
         """The translations of the lines of a document."""
-        of_lines = self._translate(work.lines())
-        self.mark(work, of_lines)
-        return of_lines
+        return translated_lines(work, self._translate, self._align)
 
     def mark(self, work: Work, of_lines: dict[str, Line]) -> None:
-        """Translate lines whose tags came out wrong without them, and put these around the right words."""
-        from nmt.scoring.alignment import align
+        """Mend tags in translations that another process has made."""
+        mark(work, of_lines, self._translate, self._align)
 
-        wrong = work.marked_wrongly(of_lines)
-        if not wrong:
-            return
-        without = self._translate(list(dict.fromkeys(map(without_pairs, wrong))))
-        pairs = [SentencePair(source, line.text) for source, line in without.items()]
-        alignments = dict(zip(without, align(self._aligner.engine, pairs), strict=True))  # type: ignore[arg-type]
-        for line in wrong:
-            plain = without_pairs(line)
-            alignment = alignments[plain]
-            links = alignment.links if alignment is not None else ()
-            marked = projected(line, without[plain].text, links)
-            if marked is not None:
-                of_lines[line] = Line(marked, without[plain].faults)
+    def _align(self, pairs: Sequence[SentencePair]) -> list[Sequence[Link]]:
+        alignments = self._aligner.align(pairs)
+        return [() if alignment is None else alignment.links for alignment in alignments]
 
     def _translate(self, lines: Sequence[str]) -> dict[str, Line]:
         """The translations of lines, with a bar on a terminal."""

@@ -307,18 +307,18 @@ class _Maker:
     def runs(self, filled: str) -> str:
         """The runs of a filled text: its marks are pieces, and all else words."""
         styles = [self._main[-1]]
-        written = ""
+        written: list[str] = []
         for number, part in enumerate(_MARK.split(filled)):
             if number % 2 == 0:
-                written += _run(self._styles.get(styles[-1], ""), part) if part else ""
+                written.append(_run(self._styles.get(styles[-1], ""), part) if part else "")
                 continue
             kind, raw, style = self._pieces[int(part)]
-            written += raw
+            written.append(raw)
             if kind == "open":
                 styles.append(style)
             elif kind == "close":
                 styles.pop()
-        return written
+        return "".join(written)
 
 
 def _run(style: str, words: str) -> str:

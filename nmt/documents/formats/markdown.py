@@ -14,7 +14,7 @@ from nmt.documents.document import Document, Edit, Unit, Write
 from nmt.documents.formats import html, yaml_messages
 from nmt.documents.markdown_inline import add_inline, normalized
 from nmt.documents.text import Text, Writer, has_words
-from nmt.errors import DataError
+from nmt.errors import ConfigError, DataError
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _FRONT_MATTER = re.compile(
@@ -240,8 +240,13 @@ class _Page:
 
 def _blocks(shadow: str, is_mdx: bool) -> Iterator[tuple[Any, str]]:
     """The tokens that have text, each with the type of the token before it."""
-    from markdown_it import MarkdownIt
-
+    try:
+        from markdown_it import MarkdownIt
+    except ImportError:
+        fix = "pip install markdown-it-py"
+        raise ConfigError(
+            f"Markdown needs markdown-it-py, which is not installed; run {fix}"
+        ) from None
     parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")
     parser.disable(["inline", "text_join", "code"] if is_mdx else ["inline", "text_join"], True)
     before = ""

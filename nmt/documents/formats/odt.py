@@ -48,9 +48,9 @@ def read(text: str, asked: Asked) -> Document:
     elements = Elements(text, _PARAGRAPHS)
     reader = _Reader(elements)
     units: list[Unit] = []
-    done = 0  # what is before it has units, with the notes in them
+    done = 0  # nothing before it is translated
     for number, token in enumerate(elements.tokens):
-        if token.kind != "open" or token.start < done:
+        if token.kind != "open" or token.start < done or number in reader.taken:
             continue
         if token.name in _HIDDEN:
             done = elements.end(number)
@@ -60,8 +60,7 @@ def read(text: str, asked: Asked) -> Document:
                 identity = token.attributes(text).get("xml:id")
                 name = identity.value if identity else ""
                 units.append(Unit(name, span.start, (span.text,), replacing(span.start, span.end)))
-                done = span.end
-    return Document(text, units)
+    return Document(text, sorted(units, key=lambda unit: unit.start))
 
 
 class _Reader:
@@ -70,6 +69,7 @@ class _Reader:
     def __init__(self, elements: Elements) -> None:
         self._elements = elements
         self._plain = frozenset(_plain_styles(elements))
+        self.taken: set[int] = set()  # elements in pieces of texts: what is in them is no unit
 
     def span(self, paragraph: int, depth: int) -> _Span | None:
         """The words of a paragraph, and their place; None if it has none.
@@ -128,7 +128,10 @@ class _Reader:
 
     def _parts(self, atom: _Atom, depth: int) -> list[str | Text]:
         """What a piece is written of: a note has paragraphs of its own."""
-        if depth >= _DEEPEST_NOTE or not self._elements.holds_paragraph(atom.number):
+        if not self._elements.holds_paragraph(atom.number):
+            return [atom.value]
+        self.taken.update(range(atom.number, self._elements.partner[atom.number]))
+        if depth >= _DEEPEST_NOTE:
             return [atom.value]
         parts: list[str | Text] = []
         end = atom.start

@@ -1,0 +1,35 @@
+"""The lines of a document through a translator; tags that it misplaces are put around the words where they belong."""
+
+from collections.abc import Callable, Sequence
+
+from nmt.corpus.reading.pairs import SentencePair
+from nmt.documents.pipeline import Line, Work
+from nmt.documents.projection import Link, projected, without_pairs
+
+Translate = Callable[[Sequence[str]], dict[str, Line]]
+Align = Callable[
+    [Sequence[SentencePair]], Sequence[Sequence[Link]]
+]  # no links for a pair that it cannot read
+
+
+def translated_lines(work: Work, translate: Translate, align: Align | None) -> dict[str, Line]:
+    """The translations of the lines of a document. Without `align`, a line with misplaced tags stays as it comes."""
+    of_lines = translate(work.lines())
+    if align is not None:
+        mark(work, of_lines, translate, align)
+    return of_lines
+
+
+def mark(work: Work, of_lines: dict[str, Line], translate: Translate, align: Align) -> None:
+    """Translate lines whose tags came out wrong without them, and put these around the words that they belong to."""
+    wrong = work.marked_wrongly(of_lines)
+    if not wrong:
+        return
+    without = translate(list(dict.fromkeys(map(without_pairs, wrong))))
+    pairs = [SentencePair(source, line.text) for source, line in without.items()]
+    links = dict(zip(without, align(pairs), strict=True))
+    for line in wrong:
+        plain = without_pairs(line)
+        marked = projected(line, without[plain].text, links[plain])
+        if marked is not None:
+            of_lines[line] = Line(marked, without[plain].faults)

@@ -1,0 +1,183 @@
+"""What becomes of the units of a file: translated, kept, left; memories, keys, tags."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmt.documents.asked import Asked
+from nmt.documents.exchange import extracted, translations
+from nmt.documents.files import DocumentFile
+from nmt.documents.memory import add_to_memory, read_memory
+from nmt.documents.pipeline import Line, Work, values_by_name, words_by_name
+from nmt.documents.registry import BY_NAME
+from nmt.documents.translation import translated_lines
+from nmt.errors import DataError
+from nmt.text.offsets import Range
+
+
+def opened(form: str, text: str, asked: Asked | None = None) -> DocumentFile:
+    return DocumentFile(BY_NAME[form], text.encode(), asked or Asked())
+
+
+def translated(
+    form: str, text: str, translate: Callable[[str], str], asked: Asked | None = None
+) -> tuple[str, Work]:
+    asked = asked or Asked()
+    work = Work(opened(form, text, asked), asked)
+    return work.written({line: Line(translate(line)) for line in work.lines()}).decode(), work
+
+
+def test_equal_texts_are_asked_for_once_and_sentences_one_by_one() -> None:
+    work = Work(opened("markdown", "Hello. See *this*.\n\n- Hello.\n"), Asked())
+    assert work.lines() == ["Hello.", "See *this*."]
+
+
+def test_sentences_stand_beside_each_other_in_chinese_and_latin_is_set_apart() -> None:
+    chinese = {"One is here.": "一。", "Two is here.": "OK.", "Three is here.": "三。"}
+    text, _ = translated("text", "One is here. Two is here. Three is here.\n", chinese.__getitem__)
+    assert text == "一。OK. 三。\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Ask Mr. Smith.",
+        "Use fruit, e.g. Apples.",
+        "Written by J. R. Tolkien.",
+        "See Fig. 2. X"[:10],
+    ],
+)
+def test_an_abbreviation_ends_no_sentence(line: str) -> None:
+    assert Work(opened("text", line), Asked()).lines() == [line]
+
+
+@pytest.mark.parametrize(
+    ("chinese", "why"),
+    [
+        ("点击这里", "a tag or placeholder is missing or doubled"),
+        ("<g1>点击</g1><g1>这里</g1>", "a tag or placeholder is missing or doubled"),
+        ("</g1>点击<g1>这里", "tags are not well nested"),
+        ("", "there is no translation"),
+    ],
+)
+def test_a_translation_with_other_tags_leaves_the_unit_and_says_why(chinese: str, why: str) -> None:
+    text, work = translated(
+        "html", "<p>Click <a>here</a></p><p>Yes</p>", lambda line: chinese if "g1" in line else "是"
+    )
+    assert text == "<p>Click <a>here</a></p><p>是</p>"
+    assert [str(left) for left in work.report.left] == [f"line 1 (p): {why}"]
+    assert (work.report.units, work.report.translated) == (2, 1)
+
+
+def test_a_persons_translation_is_kept_unless_it_is_to_be_replaced() -> None:
+    catalogue = 'msgid "One"\nmsgstr "甲"\n\nmsgid "Two"\nmsgstr ""\n'
+    text, work = translated("po", catalogue, lambda line: "乙")
+    assert text == 'msgid "One"\nmsgstr "甲"\n\n#, fuzzy\nmsgid "Two"\nmsgstr "乙"\n'
+    assert work.report.kept == 1
+    text, _ = translated("po", catalogue, lambda line: "乙", Asked(overwrite=True))
+    assert 'msgid "One"\nmsgstr "乙"' in text
+
+
+@pytest.mark.parametrize("form", ["po", "xliff", "qt"])
+def test_a_second_run_changes_nothing(form: str) -> None:
+    once = {
+        "po": 'msgid "One"\nmsgstr ""\n',
+        "xliff": '<xliff version="1.2"><file source-language="en"><body><trans-unit id="1">'
+        "<source>One</source></trans-unit></body></file></xliff>",
+        "qt": "<TS><context><message><source>One</source>"
+        '<translation type="unfinished"></translation></message></context></TS>',
+    }[form]
+    first, _ = translated(form, once, lambda line: "一")
+    assert "一" in first
+    second, work = translated(form, first, lambda line: "二")
+    assert second == first
+    assert work.lines() == []
+
+
+def test_values_that_a_translated_file_has_are_kept_as_they_are_written_there() -> None:
+    source = '{"a": "One", "b": "Two", "c": "Three"}'
+    there = opened("json", '{"a": "\\u4e00", "b": "Two", "gone": "X"}')
+    file = opened("json", source)
+    kept = values_by_name(there, words_by_name(file))
+    work = Work(file, Asked(), kept=kept)
+    assert work.lines() == ["Two", "Three"]  # b is still in English
+    text = work.written({"Two": Line("二"), "Three": Line("三")}).decode()
+    assert text == '{"a": "\\u4e00", "b": "二", "c": "三"}'
+
+
+def test_a_memory_is_used_before_the_model_and_learns_what_is_new(tmp_path: Path) -> None:
+    path = tmp_path / "memory.tsv"
+    path.write_text("One\t壹\n", encoding="utf-8")
+    memory = read_memory(path)
+    work = Work(opened("json", '{"a": "One", "b": "Two\\nlines"}'), Asked(), memory)
+    assert work.lines() == ["Two", "lines"]
+    text = work.written({"Two": Line("二"), "lines": Line("行")}).decode()
+    assert json.loads(text) == {"a": "壹", "b": "二\n行"}
+    add_to_memory(path, {"One": "壹"}, memory)
+    assert path.read_text(encoding="utf-8") == "One\t壹\nTwo\\nlines\t二\\n行\n"
+    assert read_memory(path) == {"One": "壹", "Two\nlines": "二\n行"}
+
+
+def test_texts_go_out_and_come_back() -> None:
+    file = opened("html", "<p>Click <a>here</a></p><p>42</p>")
+    (line,) = extracted("a.html", file)
+    record = json.loads(line)
+    assert record == {
+        **{"file": "a.html", "line": 1, "name": "p"},
+        **{"source": "Click <g1>here</g1>", "target": ""},
+    }
+    record["target"] = "点<g1>这里</g1>"
+    known = translations([json.dumps(record)], "x.jsonl")
+    work = Work(file, Asked(), known)
+    assert work.written({}).decode() == "<p>点<a>这里</a></p><p>42</p>"
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"source": "a"}', '{"source": 1, "target": "b"}'])
+def test_lines_that_hold_no_translation_are_refused(line: str) -> None:
+    with pytest.raises(DataError, match=r"^x:1: "):
+        translations([line], "x")
+
+
+def test_misplaced_tags_are_put_around_the_words_that_belong_together() -> None:
+    work = Work(opened("html", "<p>Click <a>here</a> now</p>"), Asked())
+    chinese = {"Click <g1>here</g1> now": "<g1></g1>现在点这里", "Click here now": "现在点这里"}
+    links = [(Range(0, 5), Range(2, 3)), (Range(6, 10), Range(3, 5)), (Range(11, 14), Range(0, 2))]
+    of_lines = translated_lines(
+        work,
+        lambda lines: {line: Line(chinese[line]) for line in lines},
+        lambda pairs: [links for _ in pairs],
+    )
+    assert work.written(of_lines).decode() == "<p>现在点<a>这里</a></p>"
+
+
+def test_bytes_come_back_in_their_encoding_with_their_mark() -> None:
+    for mark, name in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"", "utf-8")):
+        data = mark + '{"a": "One"}\r\n'.encode(name)
+        work = Work(DocumentFile(BY_NAME["json"], data, Asked()), Asked())
+        assert work.written({"One": Line("一")}) == mark + '{"a": "一"}\r\n'.encode(name)
+
+
+@pytest.mark.parametrize(
+    ("form", "data", "message"),
+    [
+        ("json", b'{"a": "b"', "line 1: , is missing"),
+        ("json", b'{\n"a": "b\n"}', "line 2: no string, or one that is not closed"),
+        ("json", b"[" * 1000, "line 1: more than 100 levels"),
+        ("yaml", b"a: [1\nb: 2", "line 2: "),
+        ("po", b'msgid "a"\nmsgstr "b', "line 2: a string that is not closed"),
+        ("po", b'msgid "a"\nfoo', "line 2: neither a comment nor a keyword"),
+        ("xliff", b"<xliff>\n<a></xliff>", "line 2: mismatched tag"),
+        ("xliff", b'<!DOCTYPE x [<!ENTITY a "b">]>\n<xliff/>', "line 1: declares entities"),
+        ("srt", b"hello", "line 1: no time of a cue"),
+        ("docx", b"PK", ""),
+        ("json", b"\xff\xff", "line 1: no utf-8"),
+        ("text", b"a\0b", "holds NUL"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_line(form: str, data: bytes, message: str) -> None:
+    with pytest.raises(DataError) as error:
+        DocumentFile(BY_NAME[form], data, Asked())
+    assert str(error.value).startswith(message)
+    assert "\n" not in str(error.value)
