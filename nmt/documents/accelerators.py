@@ -3,18 +3,22 @@
 import re
 
 _LONGEST = 60  # characters of a text in a menu
-_KEY = re.compile(r"(?<![\w&_\\])([&_])(?=[A-Za-z])|(?<=[A-Za-z])([&_])(?=[a-z])")
+# At the start of a word, or within one that begins with a capital: S&ave, but not max_length.
+_KEY = re.compile(
+    r"(?<![\w&_\\])([&_])(?=[A-Za-z])|(?<=\b[A-Z])([&_])(?=[a-z])|(?<=\b[A-Z][a-z])([&_])(?=[a-z])"
+)
 _END = re.compile(r"(\s*(?:…|\.{3}|[:：]))?\s*$")
 
 
-def without_key(words: str, marks: str) -> tuple[str, str]:
+def without_key(words: str, marks: str, pieces: re.Pattern[str] | None = None) -> tuple[str, str]:
     """Words without the mark of their key, and the key with its mark, such as "&F"; "" if there is none.
 
-    `marks` are those in use, "&" or "_" or both.
+    `marks` are those in use, "&" or "_" or both. `pieces` are no words: no mark is in them.
     """
-    found = [match for match in _KEY.finditer(words) if (match[1] or match[2]) in marks]
+    read = pieces.sub(lambda piece: "." * len(piece[0]), words) if pieces else words
+    found = [match for match in _KEY.finditer(read) if match[0] in marks]
     is_text = len(words) > _LONGEST or "://" in words
-    if len(found) != 1 or is_text or any(words.count(mark) > 1 for mark in marks):
+    if len(found) != 1 or is_text or any(read.count(mark) > 1 for mark in marks):
         return words, ""
     start, end = found[0].span()
     return words[:start] + words[end:], words[start] + words[end].upper()

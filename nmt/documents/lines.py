@@ -29,9 +29,27 @@ def translated(words: str, translate: Translate) -> str:
 
 
 def _cut(words: str) -> list[str]:
-    """The lines of words, or all as one if a pair of tags goes over several."""
-    lines = words.split("\n")
-    return lines if all(map(is_nested, lines)) else [words.replace("\n", _BREAK_TAG)]
+    """The lines of words; those over which a pair of tags goes are one, unless its tags have lines of their own."""
+    groups: list[list[str]] = []
+    is_open = False
+    for line in words.split("\n"):
+        if is_open:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+        is_open = not is_nested("\n".join(groups[-1]))
+    found: list[str] = []
+    for group in groups:
+        found += _within(group)
+    return found
+
+
+def _within(group: list[str]) -> list[str]:
+    first, last = group[0].strip(), group[-1].strip()
+    is_enclosed = len(group) > 2 and f"</{first[1:]}" == last and is_nested("\n".join(group[1:-1]))
+    if is_enclosed:
+        return [group[0], *_cut("\n".join(group[1:-1])), group[-1]]
+    return [_BREAK_TAG.join(group)]
 
 
 def _line(line: str, translate: Translate) -> str:

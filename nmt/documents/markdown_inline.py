@@ -8,6 +8,7 @@ from collections.abc import Container
 
 from nmt.documents.placeholders import COMMENT, TAG
 from nmt.documents.text import Writer
+from nmt.spans.markup import EMPHASIS
 
 _LONGEST_LABEL = 1000  # characters within the brackets of a link
 _PIECE = re.compile(
@@ -136,6 +137,24 @@ def _closing(content: str, start: int) -> int | None:
             if depth == 0:
                 return at
     return None
+
+
+def with_room(chinese: str) -> str:
+    """Text in Markdown with a space where emphasis would be none: beside a letter, behind punctuation of its own.
+
+    CommonMark 0.31, §6.2: such marks are not "right-flanking", and readers would see stars.
+    """
+    written, end = "", 0
+    for match in EMPHASIS.finditer(chinese):
+        before, behind = chinese[: match.start()][-1:], chinese[match.end() :][:1]
+        words = match["words"]
+        is_low = match["mark"][0] == "_"
+        opens_badly = before.isalnum() and (is_low or not words[:1].isalnum())
+        closes_badly = behind.isalnum() and (is_low or not words[-1:].isalnum())
+        written += chinese[end : match.start()] + (" " if opens_badly else "") + match[0]
+        written += " " if closes_badly else ""
+        end = match.end()
+    return written + chinese[end:]
 
 
 def normalized(label: str) -> str:

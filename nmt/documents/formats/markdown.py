@@ -12,7 +12,7 @@ from typing import Any
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit, Write
 from nmt.documents.formats import html, yaml_messages
-from nmt.documents.markdown_inline import add_inline, normalized
+from nmt.documents.markdown_inline import add_inline, normalized, with_room
 from nmt.documents.text import Text, Writer, has_words
 from nmt.errors import ConfigError, DataError
 
@@ -226,16 +226,18 @@ class _Page:
 
     def _writes(self, name: str, start: int, end: int) -> Write:
         if not self._asked.bilingual:
-            return lambda texts: [Edit(start, end, texts[0])]
-        if name == "cell":
-            return lambda texts: [Edit(end, end, f"<br>{texts[0]}")]
+            return lambda texts: [Edit(start, end, with_room(texts[0]))]
+        before = self._before_second(name, start)
+        return lambda texts: [Edit(end, end, before + with_room(texts[0]))]
+
+    def _before_second(self, name: str, start: int) -> str:
+        """What stands between a text and its translation."""
         if name != "paragraph":
-            return lambda texts: [Edit(end, end, f" {texts[0]}")]
+            return "<br>" if name == "cell" else " "
         line = self._text[self._text.rfind("\n", 0, start) + 1 : start]
         prefix = re.sub(r"[^\s>]", " ", line)
         eol = "\r\n" if "\r\n" in self._text[:10000] else "\n"
-        gap = f"{eol}{prefix.rstrip()}{eol}{prefix}"
-        return lambda texts: [Edit(end, end, gap + texts[0])]
+        return f"{eol}{prefix.rstrip()}{eol}{prefix}"
 
 
 def _blocks(shadow: str, is_mdx: bool) -> Iterator[tuple[Any, str]]:

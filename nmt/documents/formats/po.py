@@ -181,7 +181,7 @@ def _text(value: str, entry: _Entry) -> tuple[Text, str]:
     """The text of a message and its key, such as "_F"."""
     known = [_OF_FLAG[flag] for flag in entry.flags if flag in _OF_FLAG]
     pattern = placeholders.message_pattern(*(sum(known, ()) or _UNKNOWN))
-    words, key = without_key(unwrapped(value), "_&")
+    words, key = without_key(unwrapped(value), "_&", pattern)
     return placeholders.message(words, pattern), key
 
 

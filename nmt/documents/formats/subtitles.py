@@ -79,7 +79,7 @@ def _cues(text: str) -> list[_Cue]:
         if times is None:
             continue
         first = number
-        while number < len(places) and text[slice(*places[number])].strip():
+        while number < len(places) and _is_text(text, places, number):
             number += 1
         if number > first:
             begins, ends = _seconds(times.groups()[:4]), _seconds(times.groups()[4:])
@@ -87,6 +87,14 @@ def _cues(text: str) -> list[_Cue]:
             _take_parts(cue, text, places[first:number])
             cues.append(cue)
     return cues
+
+
+def _is_text(text: str, places: Sequence[tuple[int, int]], number: int) -> bool:
+    """Whether a line is of the cue above it: not blank, and not the head of another one without a blank before it."""
+    line = text[slice(*places[number])].strip()
+    is_number = line.isdecimal() and number + 1 < len(places)
+    head = places[number + 1] if is_number else places[number]
+    return bool(line) and _TIMES.fullmatch(text, *head) is None
 
 
 def _seconds(parts: Sequence[str | None]) -> float:
