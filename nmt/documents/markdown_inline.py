@@ -1,13 +1,11 @@
-"""What is within a paragraph of Markdown: code, links, images, tags, footnotes, formulas.
-
-Emphasis stays among the words: nmt translates lines with it, and knows where Chinese needs room beside its marks.
-"""
+"""What is within a paragraph of Markdown: code, links, images, tags, footnotes, formulas, emphasis."""
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
 
 from nmt.documents.placeholders import COMMENT, TAG
-from nmt.documents.text import Writer
+from nmt.documents.text import Writer, plain
 from nmt.spans.markup import EMPHASIS
 
 _LONGEST_LABEL = 1000  # characters within the brackets of a link
@@ -43,29 +41,76 @@ _TAG_NAME = re.compile(r"</?([\w.:-]+)")
 _VOID = re.compile(r"<(?:br|hr|img|input|wbr)\b", re.IGNORECASE)
 
 
+class _Piece(NamedTuple):
+    """Something that is no words, from one place of a paragraph to another."""
+
+    start: int
+    end: int
+    kind: str
+    words: str = ""  # the label of a link or an image, which is translated
+    closing: str = ""  # what is behind the label
+
+
 def add_inline(writer: Writer, content: str, references: Container[str]) -> None:
     """Add a paragraph without line breaks to a text. `references` are the labels of links that are defined."""
+    pieces = list(_pieces(content, references))
+    marks = _emphasis(_blanked(content, pieces))
     at = 0
-    while (match := _PIECE.search(content, at)) is not None:
-        writer.words(content[at : match.start()])
-        at = _add_piece(writer, content, match, references)
+    for place in sorted([*pieces, *marks]):
+        writer.words(content[at : place.start])
+        _add(writer, content[place.start : place.end], place)
+        at = place.end
     writer.words(content[at:])
 
 
-def _add_piece(
-    writer: Writer, content: str, match: re.Match[str], references: Container[str]
-) -> int:
-    """Add what was found, and say where it ends."""
-    kind = match.lastgroup
-    if kind == "link":
-        return _add_link(writer, content, match, references)
-    if kind == "image":
-        return _add_image(writer, content, match)
-    if kind == "tag":
-        _add_tag(writer, match[0])
+def _pieces(content: str, references: Container[str]) -> Iterator[_Piece]:
+    at = 0
+    while (match := _PIECE.search(content, at)) is not None:
+        found = None
+        if match.lastgroup in ("link", "image"):
+            found = _link(content, match, references)
+        else:
+            found = _Piece(match.start(), match.end(), match.lastgroup or "")
+        if found is not None:
+            yield found
+        at = found.end if found is not None else match.end()
+
+
+def _blanked(content: str, pieces: Sequence[_Piece]) -> str:
+    """The paragraph with something in place of its pieces, in which there is no emphasis."""
+    blanked, at = "", 0
+    for piece in pieces:
+        blanked += content[at : piece.start] + "\ufffc" * (piece.end - piece.start)
+        at = piece.end
+    return blanked + content[at:]
+
+
+def _emphasis(blanked: str) -> Iterator[_Piece]:
+    """The marks of emphasis, also of one within another."""
+    for match in EMPHASIS.finditer(blanked):
+        mark = match["mark"]
+        yield _Piece(match.start(), match.start() + len(mark), "opens")
+        yield _Piece(match.end() - len(mark), match.end(), "closes")
+        start = match.start("words")
+        for inner in _emphasis(match["words"]):
+            yield inner._replace(start=start + inner.start, end=start + inner.end)
+
+
+def _add(writer: Writer, raw: str, piece: _Piece) -> None:
+    if piece.kind == "opens":
+        writer.open(raw, raw)
+    elif piece.kind == "closes":
+        writer.close(raw, raw)
+    elif piece.kind == "tag":
+        _add_tag(writer, raw)
+    elif piece.kind == "link":
+        writer.open("[", "link")
+        add_inline(writer, piece.words, ())
+        writer.close(piece.closing, "link")
+    elif piece.kind == "image":
+        writer.single("![", plain(piece.words), piece.closing)
     else:
-        writer.single(match[0])
-    return match.end()
+        writer.single(raw)
 
 
 def _add_tag(writer: Writer, tag: str) -> None:
@@ -78,29 +123,23 @@ def _add_tag(writer: Writer, tag: str) -> None:
         writer.open(tag, name[1])
 
 
-def _add_link(
-    writer: Writer, content: str, match: re.Match[str], references: Container[str]
-) -> int:
-    """Add [words](target). A label that is its own target gets one: [words] becomes [Chinese][words]."""
-    end = _closing(content, match.start())
+def _link(content: str, match: re.Match[str], references: Container[str]) -> _Piece | None:
+    """A link or an image. A label that is its own target gets one: [words] becomes [Chinese][words]."""
+    is_image = match.lastgroup == "image"
+    opening = match.end() if is_image else match.start()
+    end = _closing(content, opening)
     if end is None:
-        writer.words("[")
-        return match.end()
-    label = content[match.end() : end]
+        return None
+    label = content[opening + 1 : end]
     target = _TARGET.match(content, end + 1)
-    closing = _closing_of(content, label, target, references)
-    if closing is None:
-        writer.words("[")
-        return match.end()
-    writer.open("[", "link")
-    add_inline(writer, label, ())
-    writer.close(closing, "link")
-    return target.end() if target is not None else end + 1
+    closing = _closing_of(label, target, references)
+    if closing is None or (is_image and target is None):
+        return None
+    whole_end = target.end() if target is not None else end + 1
+    return _Piece(match.start(), whole_end, match.lastgroup or "", label, closing)
 
 
-def _closing_of(
-    content: str, label: str, target: re.Match[str] | None, references: Container[str]
-) -> str | None:
+def _closing_of(label: str, target: re.Match[str] | None, references: Container[str]) -> str | None:
     """What closes a link; None if the brackets are none."""
     if target is not None and target[0] == "[]":
         return f"][{label}]" if normalized(label) in references else None
@@ -109,18 +148,6 @@ def _closing_of(
     if target is not None:
         return f"]{target[0]}"
     return f"][{label}]" if normalized(label) in references else None
-
-
-def _add_image(writer: Writer, content: str, match: re.Match[str]) -> int:
-    end = _closing(content, match.end())
-    target = _TARGET.match(content, end + 1) if end is not None else None
-    if end is None or target is None:
-        writer.words("!")
-        return match.end()
-    description = Writer()
-    description.words(content[match.end() + 1 : end])
-    writer.single("![", description.text(), f"]{target[0]}")
-    return target.end()
 
 
 def _closing(content: str, start: int) -> int | None:

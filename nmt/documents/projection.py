@@ -38,14 +38,14 @@ def is_as_marked(line: str, translation: str) -> bool:
     return _outline(line) == _outline(translation)
 
 
-def _outline(line: str) -> dict[str, tuple[str, bool, int]]:
-    """Of each pair, the number of the one around it, whether there are words in it, and how many stars."""
-    outline: dict[str, tuple[str, bool, int]] = {}
+def _outline(line: str) -> dict[str, tuple[str, bool]]:
+    """Of each pair, the number of the one around it, and whether there are words in it."""
+    outline: dict[str, tuple[str, bool]] = {}
 
     def note(pairs: Sequence[_Pair], around: str) -> None:
         for pair in pairs:
             inside = text[pair.start : pair.end]
-            outline[pair.number] = (around, has_words(inside), inside.count("*"))
+            outline[pair.number] = (around, has_words(inside))
             note(pair.inner, pair.number)
 
     text = without_pairs(line)

@@ -31,7 +31,7 @@ def translated(
 
 def test_equal_texts_are_asked_for_once_and_sentences_one_by_one() -> None:
     work = Work(opened("markdown", "Hello. See *this*.\n\n- Hello.\n"), Asked())
-    assert work.lines() == ["Hello.", "See *this*."]
+    assert work.lines() == ["Hello.", "See <g1>this</g1>."]
 
 
 def test_sentences_stand_beside_each_other_in_chinese_and_latin_is_set_apart() -> None:
