@@ -22,7 +22,7 @@ def read_memory(path: Path) -> dict[str, str]:
 
 def add_to_memory(path: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Add translations to the table; what is in it stays as it is."""
-    new = [(source, target) for source, target in now.items() if source not in before]
+    new = [pair for pair in now.items() if pair[0] not in before and pair[0] != pair[1]]
     if not new:
         return
     old = path.read_text(encoding="utf-8") if path.exists() else ""

@@ -115,6 +115,7 @@ class Lines:
             _opened(job, ray, workers, progress) as (pool, made_with),
             progress,
         ):
+            (self._folder / "lines").mkdir(exist_ok=True)
             jobs = Jobs(files, output, f"{made_with} {self._asked}", self._lines, progress.watch())
             try:
                 jobs.run(pool)

@@ -20,12 +20,15 @@ _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _STYLE = r"\{\\[^{}]{1,99}\}"  # {\an8}, of ASS
 _TIMESTAMP = r"<\d[\d:.]{4,14}>"
 _PATTERN = placeholders.message_pattern(_STYLE, _TIMESTAMP)
+_SPEAKER = r">{1,3}\s*|[A-Z][A-Z\d .'’-]{0,30}:\s+"  # >> BOB:
 # What stands before and behind the words of a cue: styles, marks of music and speakers, brackets of sounds, tags.
-_BEFORE = re.compile(rf"(?:{_STYLE}|[♪♫#*¶]+\s*|[-–—]\s*|[\[(](?=[^\])]*[\])]\W*$)|\s+)+")
+_BEFORE = re.compile(
+    rf"(?:{_STYLE}|[♪♫#*¶]+\s*|[-–—]\s*|{_SPEAKER}|[\[(](?=[^\])]*[\])]\W*$)|\s+)+"
+)
 _BEHIND = re.compile(r"(?:\s*[♪♫#¶]+|(?<=\w)[\])](?=\W*$))+\s*$")
 _ENCLOSED = re.compile(r"<([a-z]+)(?:[.\s][^<>]*)?>((?:(?!</?\1\b)[\s\S])*)</\1>\s*$")
 _VOICE = re.compile(r"<v(?:\.[^<>\s]*)?\s[^<>]*>")
-_SPEAKS = re.compile(r"\s*[-–—]\s*\S")
+_SPEAKS = re.compile(rf"\s*(?:[-–—]\s*\S|{_SPEAKER})")
 _ENDS = re.compile(r"[.!?…:。！？][\"'”’)\]]*$")
 _SOUND = re.compile(r"[\[(][^\[\]()]*[\])]")
 _LONGEST_PAUSE = 1.5  # seconds between cues of one sentence
