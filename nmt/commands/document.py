@@ -187,18 +187,27 @@ def _job(
 
 
 def _show(work: _Files, extract: bool) -> None:
-    """Print the texts, or how many there are."""
+    """Print the texts, or how many there are; a file that cannot be read is named, and the rest goes on."""
     from nmt.commands.documents.summary import planned
     from nmt.documents.exchange import extracted
     from nmt.documents.pipeline import Work
 
+    problem: DataError | None = None
     for each in work.inputs:
-        file = _opened(work, each)
+        try:
+            file = _opened(work, each)
+        except DataError as error:
+            if problem is not None:
+                warn(str(problem))
+            problem = error
+            continue
         if extract:
             for line in extracted(each.place, file):
                 put(line)
         else:
             put(f"{each.place}: {file.form.title}, {planned(Work(file, work.asked).report)}\n")
+    if problem is not None:
+        raise problem
 
 
 def _translations(path: Path) -> dict[str, str]:

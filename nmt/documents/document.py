@@ -3,8 +3,11 @@
 Nothing is written anew: every byte outside of an edit stays as it was.
 """
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from nmt.documents.text import Text
@@ -55,7 +58,11 @@ class Document:
 
     def line_of(self, unit: Unit) -> int:
         """The number of the line in which a unit begins."""
-        return self.text.count("\n", 0, unit.start) + 1
+        return bisect_right(self._line_starts, unit.start)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
 
 def with_edits(text: str, edits: Iterable[Edit]) -> str:

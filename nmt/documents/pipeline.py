@@ -134,7 +134,10 @@ class Work:
         def translate(line: str) -> str:
             if line not in of_lines:
                 raise Untranslated("there is no translation")
-            return of_lines[line].text
+            chinese = of_lines[line].text
+            if not difference(line, chinese) and not is_as_marked(line, chinese):
+                raise Untranslated("tags are around other words")
+            return chinese
 
         chinese = translated(words, translate)
         self._memory[words] = chinese

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from nmt.documents.text import TAG, has_words
 from nmt.text.offsets import Range
 
+_FARTHEST = 2  # words beside a pair that are looked at where nothing belongs to its own
 Link = tuple[Range, Range]  # a token of the source, and one of the translation that belongs to it
 
 
@@ -121,21 +122,45 @@ def _best_run(
 ) -> tuple[int, int] | None:
     """The stretch of free neighbours with the most tokens that belong to the pair, less those that do not.
 
-    Punctuation has no say, and is not at an end of it.
+    Where none belongs to it, those of the words beside it are looked at: attention is often a word off. A stretch
+    neither begins nor ends with punctuation.
     """
     marks = {token for token in free if not any(map(str.isalnum, translation[slice(*token)]))}
-    own = {
-        target for source, target in links if source.start < pair.end and source.end > pair.start
-    }
-    best, best_score = None, 0
-    for run in _runs(free, {target for _, target in links}):
-        start, score = 0, 0
-        for number, token in enumerate(run):
-            if score <= 0 and token not in marks:
-                start, score = number, 0
-            score += 0 if token in marks else 1 if token in own else -1
-            if score > best_score:
-                best, best_score = (run[start].start, token.end), score
+    runs = list(_runs(free, {target for _, target in links}))
+    for reach in range(_FARTHEST + 1):
+        own = _own(pair, links, reach) - marks
+        best = max((_best_stretch(run, own, marks) for run in runs), default=(0, (0, 0)))
+        if best[0] > 0:
+            return best[1]
+    return None
+
+
+def _own(pair: _Pair, links: Sequence[Link], reach: int) -> set[Range]:
+    """The tokens of the translation that belong to what a pair encloses, or to the next words on either side."""
+    sources = sorted({source for source, _ in links})
+    inside = [
+        place
+        for place, source in enumerate(sources)
+        if source.start < pair.end and source.end > pair.start
+    ]
+    behind = [place for place, source in enumerate(sources) if source.start >= pair.end]
+    at = inside or behind[:1] or [len(sources)]
+    near = set(sources[max(at[0] - reach, 0) : at[-1] + 1 + reach if inside else at[0] + reach])
+    return {target for source, target in links if source in near}
+
+
+def _best_stretch(
+    run: Sequence[Range], own: set[Range], marks: set[Range]
+) -> tuple[int, tuple[int, int]]:
+    """The score of the best stretch of neighbours, and where that begins and ends."""
+    best = (0, (0, 0))
+    start = score = 0
+    for number, token in enumerate(run):
+        if score <= 0 and token not in marks:
+            start, score = number, 0
+        score += 1 if token in own else -1
+        if score > best[0] and token not in marks:
+            best = (score, (run[start].start, token.end))
     return best
 
 

@@ -57,9 +57,16 @@ FORMATS = (
     Format("android", "Android strings", "android", (), is_keyed=True),
     Format("properties", "Java properties", "properties", (".properties",), is_keyed=True),
     Format("qt", "Qt Linguist", "qt", (".ts",)),
+    Format("strings", "Apple strings", "strings", (".strings",), is_keyed=True),
+    Format("xcstrings", "Apple string catalogue", "xcstrings", (".xcstrings",)),
+    Format("tmx", "TMX", "tmx", (".tmx",)),
+    Format("csv", "CSV", "table", (".csv",), "read_csv"),
+    Format("tsv", "TSV", "table", (".tsv",), "read_tsv"),
     Format("docx", "Word", "docx", (".docx",), is_archive=True),
     Format("odt", "OpenDocument text", "odt", (".odt",), is_archive=True),
     Format("epub", "EPUB", "epub", (".epub",), is_archive=True, has_bilingual=True),
+    Format("rst", "reStructuredText", "rst", (".rst",)),
+    Format("asciidoc", "AsciiDoc", "asciidoc", (".adoc", ".asciidoc")),
     Format("text", "plain text", "plain", (".txt", ".text"), has_bilingual=True),
 )
 BY_NAME = {form.name: form for form in FORMATS}
@@ -73,6 +80,7 @@ _FIRST_LINES = (
     (re.compile(r"WEBVTT\b"), "vtt"),
     (re.compile(r"\s*\d+\s*\r?\n\d\d:\d\d:\d\d,\d{3} -->"), "srt"),
     (re.compile(r"\s*(?:<!doctype html|<html\b)", re.IGNORECASE), "html"),
+    (re.compile(r"\s*(?:<\?xml[^>]*>)?\s*(?:<!DOCTYPE tmx\b|<tmx\b)"), "tmx"),
     (re.compile(r"\s*(?:<\?xml[^>]*>)?\s*(?:<!--.*?-->\s*)?<xliff\b", re.DOTALL), "xliff"),
     (re.compile(r"\s*(?:<\?xml[^>]*>)?\s*(?:<!--.*?-->\s*)*<resources\b", re.DOTALL), "android"),
 )

@@ -10,6 +10,8 @@ from nmt.documents.files import read_bytes
 from nmt.documents.registry import by_name_of_file
 from nmt.errors import ConfigError, DataError
 
+_TO_BE_NAMED = (".pdf", ".csv", ".tsv")  # endings of files that are not looked for in folders
+
 
 class Input(NamedTuple):
     """A file, and its name below the folder that the pattern begins with."""
@@ -52,17 +54,19 @@ def _of_name(name: str) -> list[Input]:
 def _within(folder: Path) -> list[Input]:
     """The files of a folder, and of those in it, whose names say that they are documents."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    hidden = [
-        path for path in files if any(part[0] == "." for part in path.relative_to(folder).parts)
-    ]
-    known = [
-        path
-        for path in files
-        if path.suffix != ".pdf" and by_name_of_file(path) and path not in hidden
-    ]
+    known = [path for path in files if _is_document(path) and not _is_hidden(path, folder)]
     if not known:
         raise DataError(f"{folder}: no file in it has a name of a known format")
     return [Input(path, path.relative_to(folder)) for path in known]
+
+
+def _is_document(path: Path) -> bool:
+    """Whether a name alone tells that a file is a document; most tables are none."""
+    return path.suffix not in _TO_BE_NAMED and by_name_of_file(path) is not None
+
+
+def _is_hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
 def _matching(pattern: str) -> list[Input]:
