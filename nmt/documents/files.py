@@ -20,6 +20,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_LONGEST_MESSAGE = 300
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w.-]{1,40})""", re.IGNORECASE)
 
@@ -63,7 +64,8 @@ class DocumentFile:
             try:
                 self.documents[member] = read(text, asked)
             except DataError as error:
-                raise DataError(f"{member}: {error}" if member else str(error)) from None
+                what = " ".join(str(error).split())[:_LONGEST_MESSAGE]  # it may quote the document
+                raise DataError(f"{member}: {what}" if member else what) from None
 
     def written(self, edits: Mapping[str, Sequence[Edit]]) -> bytes:
         """The bytes of the file with edits, by document; those of the input if there are none."""

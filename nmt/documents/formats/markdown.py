@@ -5,6 +5,7 @@ markdown-it-py finds the blocks. It reads a shadow of the text, in which lines o
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from nmt.documents.markdown_inline import add_inline, normalized, with_room
 from nmt.documents.text import Text, Writer, has_words
 from nmt.errors import ConfigError, DataError
 
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FRONT_MATTER = re.compile(
     r"(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]{0,100000}?\r?\n)??\1[ \t]*(?:\r?\n|\Z)"
 )
@@ -59,18 +60,24 @@ class _Page:
             self._lines.append(match[0].rstrip("\r\n"))
         self._references = {normalized(match[1]) for match in _REFERENCE.finditer(text)}
         self._units: list[Unit] = []
+        self._titles: list[int] = []  # lines of other syntaxes, which may have one
 
     def document(self) -> Document:
         body = self._front_matter()
         shadow = self._shadow(body)
+        titles = dict.fromkeys(self._titles)
         for token, parent in _blocks(shadow, self._is_mdx):
             first, behind = token.map
+            for number in range(first, behind):  # a title within another block is none
+                titles.pop(number, None)
             if token.type == "html_block":
                 self._take_html(first, behind)
             elif token.type == "table_open":
                 self._take_table(first, behind)
             else:
                 self._take_inline(token.content, first, parent)
+        for number in titles:
+            self._take_title(number)
         self._units.sort(key=lambda unit: unit.start)
         return Document(self._text, self._units)
 
@@ -92,7 +99,7 @@ class _Page:
             self._units += [
                 moved(unit, start) for unit in units if unit.name.split(".")[-1] in keys
             ]
-        return match[0].count("\n")
+        return bisect_left(self._starts, match.end())
 
     def _shadow(self, body: int) -> str:
         """The text with blanks for lines of other syntaxes."""
@@ -109,7 +116,7 @@ class _Page:
                 fence = _fence_after(line, fence, opens)
                 shadow[number] = line
             elif in_module or self._is_other(line):
-                self._take_title(number)
+                self._titles.append(number)
             else:
                 shadow[number] = line
         return "\n".join(shadow)

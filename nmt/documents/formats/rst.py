@@ -5,12 +5,12 @@ Literal blocks, comments, targets, tables and directives that are not known here
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Edit, Unit
-from nmt.documents.rst_inline import column_width, inline, placed
+from nmt.documents.document import Document, Edit, Unit, Write
+from nmt.documents.rst_inline import column_width, inline, normalized, placed
 from nmt.documents.text import Text, has_words, plain
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -195,7 +195,7 @@ class _Page:
 
     def _add_title(self, title: _Line, rules: _Lines) -> None:
         width = title.indent + column_width(title.text)
-        name = " ".join(title.text.replace("`", "").split()).lower()
+        name = normalized(title.text.replace("`", ""))
         self._titles[name] += 1
         start = min(title.start, rules[0].start)
 
@@ -211,7 +211,7 @@ class _Page:
                 edits.append(Edit(start, start, target))
             return edits
 
-        self._add("title", title.start, inline(title.text), write)
+        self._add("title", title.start, inline(title.text, self._referred), write)
 
     def _paragraph(self, lines: _Lines, at: int, base: int, depth: int, terms: bool) -> int:
         """A paragraph, or a term above its definition; then the literal block that `::` announces."""
@@ -281,28 +281,29 @@ class _Page:
                 (n for n in range(at + 1, len(options)) if _FIELD.match(options[n].text)),
                 len(options),
             )
-            self._words("alt", [line.behind(field.end()), *options[at + 1 : end]], plain)
+            self._words("alt", [line.behind(field.end()), *options[at + 1 : end]])
 
     # --- units ---
 
-    def _words(self, name: str, lines: _Lines, read_text: Callable[[str], Text] = inline) -> None:
+    def _words(self, name: str, lines: _Lines) -> None:
         """Lines that are one text."""
         lines = [line for line in lines if line.text]
         if not lines:
             return
         start, end = lines[0].start, lines[-1].end
-        is_block = name in ("paragraph", "term")
 
         def write(texts: Sequence[str]) -> list[Edit]:
-            words = placed(texts[0]) if read_text is inline else texts[0]
-            begins_other = is_block and any(mark.match(words) for mark in _STARTS)
+            words = placed(texts[0])
+            begins_other = name in ("paragraph", "term") and any(
+                mark.match(words) for mark in _STARTS
+            )
             return [Edit(start, end, f"\\{words}" if begins_other else words)]
 
-        self._add(name, start, read_text(" ".join(line.text for line in lines)), write)
+        content = " ".join(line.text for line in lines)
+        text = plain(content) if name == "alt" else inline(content, self._referred)
+        self._add(name, start, text, write)
 
-    def _add(
-        self, name: str, start: int, text: Text, write: Callable[[Sequence[str]], list[Edit]]
-    ) -> None:
+    def _add(self, name: str, start: int, text: Text, write: Write) -> None:
         if has_words(text.words):
             self._units.append(Unit(name, start, (text,), write))
 
@@ -380,5 +381,5 @@ def _rule_size(size: int, before: int, after: int) -> int:
 def _referred_names(text: str) -> Counter[str]:
     """The names that references of a page have, without those that targets of it define."""
     defined = {match[1].lower() for match in _TARGET.finditer(text)}
-    names = (" ".join((match[1] or match[2]).split()).lower() for match in _REFERRED.finditer(text))
+    names = (normalized(match[1] or match[2]) for match in _REFERRED.finditer(text))
     return Counter(name for name in names if name not in defined)

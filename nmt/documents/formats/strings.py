@@ -65,12 +65,13 @@ def read(text: str, asked: Asked) -> Document:
 def _entries(text: str) -> Iterator[_Entry]:
     """The keys that have values. The whole may be within braces."""
     comment = ""
-    end = -1  # of the entry before: what is behind it in its line is not of the next
+    is_behind = False  # an entry: a comment in its line is not of the next one
     entry: list[re.Match[str]] = []
     for token in _tokens(text):
-        if token.lastgroup == "comment":
-            is_of_next = not entry and (end < 0 or "\n" in text[end : token.start()])
-            comment = _without_marks(token[0]) if is_of_next else comment
+        if token.lastgroup == "space":
+            is_behind = is_behind and "\n" not in token[0]
+        elif token.lastgroup == "comment":
+            comment = comment if entry or is_behind else _without_marks(token[0])
         elif token[0] in "{}" and not entry:
             comment = ""
         elif token[0] != ";":
@@ -81,20 +82,19 @@ def _entries(text: str) -> Iterator[_Entry]:
                 yield _Entry(_decoded(entry[0][0]), entry[2][0], entry[2].span(), comment)
             elif kinds != [""]:
                 raise _error(text, token.start(), 'no "key" = "value" before this ;')
-            entry, comment, end = [], "", token.end()
+            entry, comment, is_behind = [], "", True
     if entry:
         raise _error(text, entry[0].start(), "; is missing behind a value")
 
 
 def _tokens(text: str) -> Iterator[re.Match[str]]:
-    """Comments, strings and marks, without the space between them."""
+    """All of a text, in order."""
     at = 0
     while at < len(text):
         token = _TOKEN.match(text, at)
         if token is None:
             raise _error(text, at, "neither key nor value, or a string that is not closed")
-        if token.lastgroup != "space":
-            yield token
+        yield token
         at = token.end()
 
 

@@ -43,8 +43,9 @@ def read_tsv(text: str, asked: Asked) -> Document:
 
 def _read(text: str, asked: Asked, delimiter: str) -> Document:
     rows = _rows(text, delimiter)
-    header = [cell.value.strip().lower() for cell in next(rows, [])]
-    source, target = (_column(header, name) for name in asked.columns)
+    names = [cell.value.strip() for cell in next(rows, [])]
+    source, target = (_column(names, name) for name in asked.columns)
+    header = [name.lower() for name in names]
     key = next((header.index(name) for name in _KEYS if name in header), None)
     comment = next((header.index(name) for name in _COMMENTS if name in header), None)
     units = []
@@ -56,12 +57,13 @@ def _read(text: str, asked: Asked, delimiter: str) -> Document:
     return Document(text, units)
 
 
-def _column(header: Sequence[str], name: str) -> int:
+def _column(names: Sequence[str], name: str) -> int:
     """The number of a column. Raises DataError that names those that are there."""
-    if name.strip().lower() not in header:
-        there = ", ".join(f'"{other}"' for other in header) or "none"
-        raise DataError(f'line 1: no column "{name}"; the columns are {there}')
-    return header.index(name.strip().lower())
+    for number, other in enumerate(names):
+        if other.lower() == name.strip().lower():
+            return number
+    there = ", ".join(f'"{other}"' for other in names) or "none"
+    raise DataError(f'line 1: no column "{name}"; the columns are {there}')
 
 
 def _value(row: _Row, column: int | None) -> str:
