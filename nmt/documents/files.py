@@ -105,7 +105,7 @@ def decoded(data: bytes, format_name: str) -> tuple[Encoding, str]:
         if data.startswith(mark):
             return Encoding(mark, name), _decode(data[len(mark) :], name)
     declared = None
-    if format_name in ("xliff", "android", "qt", "html"):
+    if format_name in ("xliff", "android", "qt", "tmx", "html"):
         declared = _DECLARED.search(data[:1000]) or (
             _CHARSET.search(data[:2000]) if format_name == "html" else None
         )

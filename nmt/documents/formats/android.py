@@ -7,9 +7,10 @@ from html import unescape
 from nmt.documents import placeholders
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit
-from nmt.documents.formats.xliff import Element, Put, Xml, enclosed, within_cdata
+from nmt.documents.enclosed import Put, enclosed
 from nmt.documents.markup import escape_xml
 from nmt.documents.text import Escape, Text, Writer, has_words
+from nmt.documents.xml import Element, Xml, within_cdata
 from nmt.errors import DataError
 
 _ESCAPE = r"(?: \\ u [\da-fA-F]{4} ){1,99} | \\ [\s\S]"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit
-from nmt.documents.elements import Atom, Elements, Sentence, segments
+from nmt.documents.office import Atom, Elements, Sentence, segments
 from nmt.documents.text import Text, has_words
 
 MEMBERS = re.compile(

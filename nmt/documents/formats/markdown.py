@@ -33,7 +33,7 @@ _FENCE = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})")
 _TASK = re.compile(r"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|\[\^[^\]\s]+\]:\s*")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
 _HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
-_CELL = re.compile(r"(?:[^|`\\]|\\.|(`+)(?:(?!\1).)+\1|`)+")
+_CELL = re.compile(r"(?:[^|\\]|\\.|\\$)++")  # also within code, only \| is no border
 _DELIMITERS = re.compile(r"[\s|:>-]+")
 _REFERENCE = re.compile(r" {0,3}\[([^\[\]^][^\[\]]{0,300})\]:\s*\S", re.MULTILINE)
 

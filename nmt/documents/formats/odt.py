@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Unit, replacing
-from nmt.documents.elements import Atom, Elements, Sentence, segments
+from nmt.documents.office import Atom, Elements, Sentence, segments
 from nmt.documents.text import Text, has_words
 
 MEMBERS = re.compile(r"(?:content|styles)\.xml")

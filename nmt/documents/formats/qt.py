@@ -11,10 +11,11 @@ from nmt.documents import placeholders
 from nmt.documents.accelerators import with_key, without_key
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit
-from nmt.documents.formats.xliff import Element, Put, Xml, enclosed
+from nmt.documents.enclosed import Put, enclosed
 from nmt.documents.markup import escape_xml
 from nmt.documents.text import Text, Writer, has_words
 from nmt.documents.wrapping import unwrapped
+from nmt.documents.xml import Element, Xml
 from nmt.errors import DataError
 
 _PATTERN = placeholders.message_pattern(

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from nmt.documents import icu
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit
-from nmt.documents.formats.xliff import Element, Xml, enclosed
+from nmt.documents.enclosed import enclosed
 from nmt.documents.markup import escape_xml
 from nmt.documents.messages import ANY
 from nmt.documents.placeholders import add_message
 from nmt.documents.text import Text, Writer, has_words
 from nmt.documents.wrapping import unwrapped
+from nmt.documents.xml import Element, Xml
 from nmt.errors import DataError
 
 _ENGLISH = re.compile(r"en(?![a-z])", re.IGNORECASE)
