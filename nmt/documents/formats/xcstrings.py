@@ -11,8 +11,8 @@ from typing import Any
 from nmt.documents import placeholders
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit
-from nmt.documents.formats.json_messages import _Reader, _Value
 from nmt.documents.formats.strings import APPLE
+from nmt.documents.json_values import Reader, Value
 from nmt.documents.messages import is_for_machines
 from nmt.documents.text import has_words
 from nmt.errors import DataError
@@ -36,14 +36,14 @@ def read(text: str, asked: Asked) -> Document:
     return Document(text, [unit for unit in units if unit])
 
 
-class _Places(_Reader):
+class _Places(Reader):
     """Notes where each value stands, objects too."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.places: dict[_Keys, tuple[int, int]] = {}
 
-    def _value(self, keys: _Keys, depth: int) -> Iterator[_Value]:
+    def _value(self, keys: _Keys, depth: int) -> Iterator[Value]:
         self._skip()
         start = self._at
         yield from super()._value(keys, depth)
