@@ -24,7 +24,8 @@ _PIECE = re.compile(
   | (?P<anchor> \[\[ [^\[\]]{{1,200}} \]\] )
   | (?P<role> \[ [^\[\]]{{1,99}} \] (?P<span> \#\#? | \*\*? | __? ) (?! \s )
               (?P<spanned> [^#*_]{{1,500}} ) (?<! \s ) (?P=span) (?! \w ) )
-  | (?P<link> (?: (?<! \w ) (?: link|xref|mailto ) : [^\s\[\]:] [^\s\[\]]{{0,999}} | {_URL} )
+  | (?P<link> (?: (?<! \w ) (?: link|xref|mailto ) : [^\s\[\]:] [^\s\[\]]{{0,999}}
+                | {_URL} | \{{ \w [\w-]{{0,99}} \}} [^\s\[\]{{}}]{{0,300}} )
               \[ (?P<words> {_BRACKETS}{{1,600}}+ ) \] )
   | (?P<footnote> footnote: [\w-]{{0,60}} \[ (?P<note> {_BRACKETS}{{1,2000}}+ ) \] )
   | (?P<image> image: (?! : ) [^\s\[\]:] [^\s\[\]]{{0,500}} \[ (?P<alt> [^\[\],="]{{1,300}} ) [^\[\]]{{0,300}} \] )
@@ -107,7 +108,7 @@ def _add_link(writer: Writer, match: re.Match[str]) -> None:
     """Add a link; what else than words is in its brackets is part of what closes it."""
     words = match["words"]
     opening = match[0][: match.start("words") - match.start()]
-    if re.match(_URL, opening):
+    if not opening.startswith(("link:", "xref:", "mailto:")):
         opening = _ADDRESS + opening
     attributes = _ATTRIBUTES.search(words)
     shown = words[: attributes.start()] if attributes else words

@@ -31,6 +31,7 @@ class Reader:
         self._at = 0
 
     def values(self) -> Iterator[Value]:
+        """All of a text. Raises DataError with the line that is no JSON."""
         yield from self._value((), 0)
         self._skip()
         if self._at != len(self._text):

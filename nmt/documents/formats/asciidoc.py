@@ -19,6 +19,7 @@ _TABLE = re.compile(r"[|!]={3,}")
 _COMMENT = re.compile(r"//(?!/)")
 _ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:\s+|$)")
 _BLOCK_ATTRIBUTES = re.compile(r"\[(?:\[[^\[\]]*\]|[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*){0,9})\]")
+_STYLE = re.compile(r"\[(?:[A-Za-z][\w-]*|%hardbreaks|(?=,))")
 _MACRO = re.compile(r"([a-z][\w-]*+)::(?:[^\s\[]\S*?)?\[(.*)\]")
 _ALT = re.compile(r'\s*(?:"(?P<quoted>[^"]+)"|(?P<bare>[^",=\]]+))\s*(?:,|$)')
 _TITLE = re.compile(r"(={1,6}|#{1,6})\s+(?:\[\[[^\]]*\]\]\s*)?(?=\S)")
@@ -28,10 +29,10 @@ _ITEM = re.compile(
     r"\s*(?:\*{1,5}|-|\.{1,5}|\d{1,5}\.|[a-zA-Z]\.|[ivxIVX]{1,6}\)|<(?:\d+|\.)>)\s+(?=\S)"
 )
 _TASK = re.compile(r"\[[ xX*]\]\s+")
-_DESCRIBED = re.compile(r"(?=(\s*(\S(?:.*?\S)??)\s*?(?::{2,4}|;;)(?:\s+|$)))\1")
+_DESCRIBED = re.compile(r"\s*(\S.*?)(?::{2,4}|;;)(?:\s+|$)")
 _ADMONITION = re.compile(r"(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION):\s+")
 _STYLES_AS_WRITTEN = re.compile(
-    "source|listing|literal|stem|latexmath|asciimath|pass|verse|comment|mermaid|plantuml|ditaa|graphviz|d2"
+    "(?i)source|listing|literal|stem|latexmath|asciimath|pass|verse|comment|mermaid|plantuml|ditaa|graphviz|d2|%hardbreaks"
 )
 _SPEC = r"(?:(?:\d{1,3}(?:\.\d{1,3})?|\.\d{1,3})[+*])?(?:[<^>](?:\.[<^>])?|\.[<^>])?([aehlmsdv])?"
 _CELL = re.compile(rf"(?:(?<=\s)|^)({_SPEC})\||(?<!\\)()()\|", re.MULTILINE)
@@ -75,7 +76,7 @@ class _Page:
         self._values = dict(re.findall(r"^:(idprefix|idseparator):[ \t]*(\S*)", text, re.MULTILINE))
 
     def document(self) -> Document:
-        lines = [_Line(match.start(), match[0].rstrip()) for match in _LINE.finditer(self._text)]
+        lines = _lines(self._text, 0, len(self._text))
         if lines[0].text.startswith("\ufeff"):
             lines[0] = lines[0].behind(1)
         self._read(lines)
@@ -94,8 +95,8 @@ class _Page:
         text = line.text
         if _BLOCK_ATTRIBUTES.fullmatch(text):
             self._attributes = text
-            style = re.match(r"\[\s*([\w-]+)", text)
-            self._style = style[1].lower() if style else self._style
+            named = _STYLE.match(text)
+            self._style = named[0].strip("[, ") or "source" if named else self._style
             return at + 1
         if _BLOCK_TITLE.match(text):
             self._words("title", [line.behind(1)])
@@ -202,8 +203,7 @@ class _Page:
             task = _TASK.match(line.text, item.end())
             return self._lines_of_item(lines, at, (task or item).end())
         if described := _DESCRIBED.match(line.text):
-            start = described.start(2)
-            self._words("term", [line.behind(start)._replace(text=described[2])])
+            self._words("term", [_Line(line.start + described.start(1), described[1].rstrip())])
             return self._lines_of_item(lines, at, described.end())
         return _blank(lines, at) if line.text[0].isspace() else 0
 
@@ -225,34 +225,19 @@ class _Page:
         return end
 
     def _table(self, lines: _Lines) -> None:
+        """Cells are read as pages are: it depends on the column what is no plain text in them."""
         if not lines:
             return
         start, end = lines[0].start, lines[-1].end
-        self._in_table = True
         marks = list(_CELL.finditer(self._text[start:end]))
-        for number, mark in enumerate(marks):
-            behind = marks[number + 1].start() if number + 1 < len(marks) else end - start
+        ends = [mark.start() for mark in marks[1:]] + [end - start]
+        self._in_table = True
+        for mark, behind in zip(marks, ends, strict=True):
             if mark[2] not in ("l", "m", "v"):
-                self._cell(start + mark.end(), start + behind, is_document=mark[2] == "a")
+                first, *others = _lines(self._text, start + mark.end(), start + behind)
+                self._read([_stripped(first), *others])
+            self._style = self._attributes = ""
         self._in_table = False
-
-    def _cell(self, start: int, end: int, is_document: bool) -> None:
-        lines = [
-            _Line(start + match.start(), match[0].rstrip())
-            for match in _LINE.finditer(self._text[start:end])
-        ]
-        lines[0] = lines[0].behind(len(lines[0].text) - len(lines[0].text.lstrip()))
-        if is_document:
-            self._read(lines)
-            return
-        at = 0
-        while at < len(lines):
-            behind = at + 1
-            while behind < len(lines) and not _ends_paragraph(lines[behind].text, in_list=False):
-                behind += 1
-            if not (_COMMENT.match(lines[at].text) or _MACRO.fullmatch(lines[at].text)):
-                self._words("cell", lines[at:behind])
-            at = behind
 
     # --- units ---
 
@@ -292,6 +277,13 @@ class _Page:
 
         if any(has_words(leaf.words) for leaf in text.leaves()):
             self._units.append(Unit(name, start, (text,), write))
+
+
+def _lines(text: str, start: int, end: int) -> list[_Line]:
+    """The lines of a part of a text, which begins as a line does."""
+    return [
+        _Line(start + match.start(), match[0].rstrip()) for match in _LINE.finditer(text[start:end])
+    ]
 
 
 def _stripped(line: _Line) -> _Line:
