@@ -1,8 +1,10 @@
 """nmt document: files in, the same files in Chinese out."""
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from nmt.commands.documents.translating import Model
     from nmt.commands.translation.files import Job
     from nmt.documents.files import DocumentFile
-    from nmt.documents.pipeline import Report
+    from nmt.documents.pipeline import Line, Report, Work
 
 _LEFT_SOMETHING = 4  # exit code
 _FORMATS = "po|markdown|mdx|html|srt|vtt|json|yaml|xliff|android|properties|qt|docx|odt|epub|text"
@@ -238,34 +240,21 @@ def _one_by_one(
     work: _Files, known: dict[str, str], model: "Model | None", quiet: bool
 ) -> "dict[str, Report]":
     """Each file in turn; `known` are translations of words, as people gave them."""
-    from nmt.commands.documents.summary import tell
-    from nmt.documents.memory import add_to_memory, read_memory
-    from nmt.documents.pipeline import Work
-
     reports = {}
-    before = read_memory(work.memory) if work.memory else {}
-    memory = {**before, **known}
-    for each in work.inputs:
-        file = _opened(work, each)
-        target = _target(work, each)
-        one = Work(file, work.asked, memory, _kept(work, file, target))
-        data = one.written(model.translated(one) if model is not None else {})
-        _write(target, data)
-        tell(each.place, one.report, quiet)
-        reports[each.place] = one.report
-    if work.memory is not None:
-        add_to_memory(work.memory, before, memory)
+    with _memory(work) as memory:
+        memory.update(known)
+        for each in work.inputs:
+            lines_of = _no_lines if model is None else model.translated
+            reports[each.place] = _translate(work, each, memory, lines_of, quiet)
     return reports
 
 
 def _into_folder(
     work: _Files, job: "Job", ray: str | None, workers: int | None, quiet: bool
 ) -> "dict[str, Report]":
+    """All lines of all files first; then each file that has all of its lines."""
     from nmt.commands.documents.inputs import refuse_same_targets
-    from nmt.commands.documents.summary import tell
     from nmt.commands.documents.translating import Lines, Model, Written
-    from nmt.documents.memory import add_to_memory, read_memory
-    from nmt.documents.pipeline import Work
 
     assert work.output_dir is not None  # noqa: S101 - the caller has seen to it
     refuse_same_targets(work.inputs, work.output_dir)
@@ -274,28 +263,56 @@ def _into_folder(
         for each in work.inputs:
             written.refuse_foreign(each)
     lines = Lines(work.output_dir, work.inputs, work.asked, work.format_name)
-    model = Model(job)
     problem = lines.translate(job, ray, workers)
+    model = Model(replace(job, quiet=True))  # for tags; what translates has been said
     reports = {}
-    before = read_memory(work.memory) if work.memory else {}
-    memory = dict(before)
-    for each in work.inputs:
-        of_lines = lines.of(each)
-        if of_lines is None:
-            continue
-        file = _opened(work, each)
-        target = work.output_dir / each.relative
-        one = Work(file, work.asked, memory, _kept(work, file, target))
-        model.mark(one, of_lines)
-        _write(target, one.written(of_lines))
-        written.note(each)
-        tell(each.place, one.report, quiet)
-        reports[each.place] = one.report
-    if work.memory is not None:
-        add_to_memory(work.memory, before, memory)
+    with _memory(work) as memory:
+        for each in work.inputs:
+            of_lines = lines.of(each)
+            is_done = each.path in lines.kept and written.knows(each) and work.memory is None
+            if of_lines is None or is_done:
+                continue
+            marked = partial(model.marked, of_lines)
+            reports[each.place] = _translate(work, each, memory, marked, quiet)
+            written.note(each)
     if problem is not None:
         raise problem
     return reports
+
+
+def _translate(
+    work: _Files,
+    each: "Input",
+    memory: dict[str, str],
+    lines_of: "Callable[[Work], Mapping[str, Line]]",
+    quiet: bool,
+) -> "Report":
+    """Write a file with the translations of its lines, and say what became of it."""
+    from nmt.commands.documents.summary import tell
+    from nmt.documents.pipeline import Work
+
+    file = _opened(work, each)
+    target = _target(work, each)
+    one = Work(file, work.asked, memory, _kept(work, file, target))
+    _write(target, one.written(lines_of(one)))
+    tell(each.place, one.report, quiet)
+    return one.report
+
+
+def _no_lines(_work: "Work") -> "Mapping[str, Line]":
+    return {}
+
+
+@contextmanager
+def _memory(work: _Files) -> "Iterator[dict[str, str]]":
+    """The translations of --memory; those that are added go into its file."""
+    from nmt.documents.memory import add_to_memory, read_memory
+
+    before = read_memory(work.memory) if work.memory else {}
+    memory = dict(before)
+    yield memory
+    if work.memory is not None:
+        add_to_memory(work.memory, before, memory)
 
 
 def _opened(work: _Files, each: "Input") -> "DocumentFile":

@@ -54,9 +54,10 @@ class Model:
         """The translations of the lines of a document."""
         return translated_lines(work, self._translate, self._align)
 
-    def mark(self, work: Work, of_lines: dict[str, Line]) -> None:
-        """Mend tags in translations that another process has made."""
+    def marked(self, of_lines: dict[str, Line], work: Work) -> dict[str, Line]:
+        """Translations that another process has made, with tags in the right places."""
         mark(work, of_lines, self._translate, self._align)
+        return of_lines
 
     def _align(self, pairs: Sequence[SentencePair]) -> list[Sequence[Link]]:
         alignments = self._aligner.align(pairs)
@@ -99,6 +100,7 @@ class Lines:
         self._inputs = inputs
         self._asked = asked
         self._format = format_name
+        self.kept: set[Path | None] = set()  # inputs whose lines were complete before
 
     def translate(self, job: Job, ray: str | None, workers: int | None) -> UserError | None:
         """Translate what is missing, here or on Ray; the first problem of a file does not stop the others."""
@@ -121,6 +123,8 @@ class Lines:
                 jobs.run(pool)
             except UserError as problem:
                 return problem
+            finally:
+                self.kept = progress.kept
         return None
 
     def of(self, each: Input) -> dict[str, Line] | None:
@@ -151,6 +155,14 @@ def flat_name(each: Input) -> str:
 
 class _Progress(Progress):
     """How far the lines have come; each document has a line of its own later."""
+
+    def __init__(self, files: "Sequence[File]", quiet: bool) -> None:
+        super().__init__(files, quiet)
+        self.kept: set[Path | None] = set()
+
+    def _keep(self, file: "File") -> None:
+        self.kept.add(file.source)
+        super()._keep(file)
 
     def _finish(self, file: "File") -> None:
         pass

@@ -20,7 +20,7 @@ _COMMENT = re.compile(r"//(?!/)")
 _ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:\s+|$)")
 _BLOCK_ATTRIBUTES = re.compile(r"\[(?:\[[^\[\]]*\]|[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*){0,9})\]")
 _STYLE = re.compile(r"\[(?:[A-Za-z][\w-]*|%hardbreaks|(?=,))")
-_MACRO = re.compile(r"([a-z][\w-]*+)::(?:[^\s\[]\S*?)?\[(.*)\]")
+_MACRO = re.compile(r"([a-z][\w-]*+)::[^\s\[]*+\[(.*)\]")
 _ALT = re.compile(r'\s*(?:"(?P<quoted>[^"]+)"|(?P<bare>[^",=\]]+))\s*(?:,|$)')
 _TITLE = re.compile(r"(={1,6}|#{1,6})\s+(?:\[\[[^\]]*\]\]\s*)?(?=\S)")
 _BLOCK_TITLE = re.compile(r"\.(?=[^\s.])")
@@ -230,7 +230,7 @@ class _Page:
             return
         start, end = lines[0].start, lines[-1].end
         marks = list(_CELL.finditer(self._text[start:end]))
-        ends = [mark.start() for mark in marks[1:]] + [end - start]
+        ends = [*(mark.start() for mark in marks[1:]), end - start][: len(marks)]
         self._in_table = True
         for mark, behind in zip(marks, ends, strict=True):
             if mark[2] not in ("l", "m", "v"):

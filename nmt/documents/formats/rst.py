@@ -185,7 +185,9 @@ class _Page:
             is_over = bool(following[0]) and following[1] == text
             if is_over and depth == 0:
                 self._add_title(lines[at + 1], [lines[at], lines[at + 2]])
-            return at + 3 if is_over else at + 1
+            if is_over:
+                return at + 3
+            return at + 1 if len(text) > 3 else 0  # `::` is none
         is_under = _RULE.fullmatch(following[0]) and lines[at + 1].indent == lines[at].indent
         if not is_under or len(following[0]) < min(column_width(text), 4):
             return 0
