@@ -15,6 +15,7 @@ from nmt.commands.shell.output_file import refuse_output
 from nmt.commands.shell.streams import flush, is_standard, put, warn
 from nmt.commands.shell.trained_run import engine_request, find_run
 from nmt.documents.asked import FRONT_MATTER, Asked
+from nmt.documents.registry import BY_NAME
 from nmt.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from nmt.documents.pipeline import Line, Report, Work
 
 _LEFT_SOMETHING = 4  # exit code
-_FORMATS = "po|markdown|mdx|html|srt|vtt|json|yaml|xliff|android|properties|qt|docx|odt|epub|text"
 
 Files = Annotated[
     list[str] | None,
@@ -34,7 +34,9 @@ Files = Annotated[
 FormatName = Annotated[
     str | None,
     options.option(
-        "FORMAT", f"One of {_FORMATS}; default: by the file's name or first lines.", "--format"
+        "FORMAT",
+        f"One of {', '.join(BY_NAME)}; default: by the file's name or first lines.",
+        "--format",
     ),
 ]
 OutputDir = Annotated[
@@ -65,6 +67,10 @@ Keys = Annotated[
     options.option(
         "KEYS", f"Keys of front matter to translate; default: {','.join(FRONT_MATTER)}."
     ),
+]
+Columns = Annotated[
+    str,
+    options.option("SOURCE,TARGET", "Columns of a table (CSV, TSV) to read and to fill."),
 ]
 Width = Annotated[
     int,
@@ -113,6 +119,7 @@ def document(
     overwrite_translations: OverwriteTranslations = False,
     memory: Memory = None,
     front_matter: Keys = None,
+    columns: Columns = "source,target",
     width: Width = 20,
     extract: Extract = False,
     apply: Apply = None,
@@ -135,7 +142,11 @@ def document(
 
     keys = FRONT_MATTER if front_matter is None else tuple(front_matter.split(","))
     asked = Asked(
-        bilingual=bilingual, overwrite=overwrite_translations, front_matter=keys, width=width
+        bilingual=bilingual,
+        overwrite=overwrite_translations,
+        front_matter=keys,
+        width=width,
+        columns=_two_columns(columns),
     )
     work = _Files(
         inputs_of(files or []), format_name, output, output_dir, overwrite, only_new, memory, asked
@@ -151,6 +162,13 @@ def document(
         job = _job(model, search, (engine, precision, device), quiet)
         reports = _all(work, job, ray, workers, quiet)
     _finish(reports, as_json, strict)
+
+
+def _two_columns(columns: str) -> tuple[str, str]:
+    source, comma, target = columns.partition(",")
+    if not comma or "," in target:
+        raise ConfigError(f"--columns {columns}: give two names, such as source,target")
+    return source, target
 
 
 def _refuse_contradictions(work: _Files, as_json: bool, ray: str | None) -> None:

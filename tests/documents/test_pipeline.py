@@ -11,7 +11,7 @@ from nmt.documents.exchange import extracted, translations
 from nmt.documents.files import DocumentFile
 from nmt.documents.memory import add_to_memory, read_memory
 from nmt.documents.pipeline import Line, Work, values_by_name, words_by_name
-from nmt.documents.registry import BY_NAME
+from nmt.documents.registry import BY_NAME, FORMATS
 from nmt.documents.translation import translated_lines
 from nmt.errors import DataError
 from nmt.text.offsets import Range
@@ -181,3 +181,12 @@ def test_a_broken_file_is_refused_with_its_line(form: str, data: bytes, message:
         DocumentFile(BY_NAME[form], data, Asked())
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
+
+
+def test_every_format_has_a_page_of_cases_and_a_line_in_the_guide() -> None:
+    root = Path(__file__).resolve().parents[2]
+    shown = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.md"))
+    guide = (root / "docs" / "guide" / "documents.md").read_text(encoding="utf-8")
+    for form in FORMATS:
+        assert f"\n```{form.name}" in shown or f"\n````{form.name}" in shown or form.name == "epub"
+        assert f"`{form.name}`" in guide
