@@ -140,14 +140,7 @@ def document(
     """Translate files: Markdown, PO, DOCX and others."""
     from nmt.commands.documents.inputs import inputs_of
 
-    keys = FRONT_MATTER if front_matter is None else tuple(front_matter.split(","))
-    asked = Asked(
-        bilingual=bilingual,
-        overwrite=overwrite_translations,
-        front_matter=keys,
-        width=width,
-        columns=_two_columns(columns),
-    )
+    asked = _asked(bilingual, overwrite_translations, front_matter, width, columns)
     work = _Files(
         inputs_of(files or []), format_name, output, output_dir, overwrite, only_new, memory, asked
     )
@@ -164,11 +157,20 @@ def document(
     _finish(reports, as_json, strict)
 
 
-def _two_columns(columns: str) -> tuple[str, str]:
+def _asked(
+    bilingual: bool, overwrite: bool, front_matter: str | None, width: int, columns: str
+) -> Asked:
+    keys = FRONT_MATTER if front_matter is None else tuple(front_matter.split(","))
     source, comma, target = columns.partition(",")
     if not comma or "," in target:
         raise ConfigError(f"--columns {columns}: give two names, such as source,target")
-    return source, target
+    return Asked(
+        bilingual=bilingual,
+        overwrite=overwrite,
+        front_matter=keys,
+        width=width,
+        columns=(source, target),
+    )
 
 
 def _refuse_contradictions(work: _Files, as_json: bool, ray: str | None) -> None:
