@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from nmt.text import jieba_words
 _TAG = re.compile(TAG, re.VERBOSE)
 _AFTER_CLAUSE = frozenset("，。、；：！？…—,;!?）》”’」』】)")
 _OPENING = frozenset("（《“‘「『【(")
+_NEAR = 60  # places on either side of the right size that are looked at
 _BETWEEN_WORDS = 4.0  # full-width characters that a piece may be off its size before a cut between words is better
 
 
@@ -35,17 +37,20 @@ def _width(character: str) -> float:
 def cut(text: str, sizes: Sequence[float]) -> list[str] | None:
     """The text in as many pieces as there are sizes, in about these proportions; None if it is too short."""
     places = _places(text)
-    cuts = [0]
+    widths = [place.width for place in places]
+    cuts: list[int] = []
     scale = width_of(text) / (sum(sizes) or 1.0)
     for number, size in enumerate(list(accumulate(sizes))[:-1], 1):
-        left = len(sizes) - 1 - number  # cuts that have to follow
-        free = [place for place in places[: len(places) - left] if place.at > cuts[-1]]
-        if not free:
-            return None
         target = size * scale
-        best = min(free, key=lambda place: abs(place.width - target) + place.cost)
-        cuts.append(best.at)
-    return [text[start:end].strip() for start, end in pairwise([*cuts, len(text)])]
+        near = bisect_left(widths, target)
+        last = len(places) - (len(sizes) - 1 - number)  # others have to follow
+        first = min(max(cuts[-1] + 1 if cuts else 0, near - _NEAR), last - 1)
+        choices = range(max(first, cuts[-1] + 1 if cuts else 0), min(last, first + 2 * _NEAR))
+        if not choices:
+            return None
+        cuts.append(min(choices, key=lambda at: abs(widths[at] - target) + places[at].cost))
+    ends = [0, *(places[at].at for at in cuts), len(text)]
+    return [text[start:end].strip() for start, end in pairwise(ends)]
 
 
 def in_lines(text: str, width: int) -> list[str]:

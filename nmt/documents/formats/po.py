@@ -191,7 +191,7 @@ def _translations(entry: _Entry) -> list[_Field]:
 
 def _existing(entry: _Entry) -> str:
     values = [found.value for found in _translations(entry)]
-    return values[0] if all(values) else ""
+    return values[0] if values and all(values) else ""
 
 
 def _edits(entry: _Entry, text: str, translation: str, forms: int) -> Sequence[Edit]:

@@ -23,9 +23,9 @@ _PATTERN = placeholders.message_pattern(_STYLE, _TIMESTAMP)
 _SPEAKER = r">{1,3}\s*|[A-Z][A-Z\d .'’-]{0,30}:\s+"  # >> BOB:
 # What stands before and behind the words of a cue: styles, marks of music and speakers, brackets of sounds, tags.
 _BEFORE = re.compile(
-    rf"(?:{_STYLE}|[♪♫#*¶]+\s*|[-–—]\s*|{_SPEAKER}|[\[(](?=[^\])]*[\])]\W*$)|\s+)+"
+    rf"(?:{_STYLE}|[♪♫#*¶]+|[-–—]|{_SPEAKER}|[\[(](?=[^\[\]()]{{0,200}}[\])]\W{{0,9}}$)|\s+)++"
 )
-_BEHIND = re.compile(r"(?:\s*[♪♫#¶]+|(?<=\w)[\])](?=\W*$))+\s*$")
+_MUSIC = "♪♫#¶"
 _ENCLOSED = re.compile(r"<([a-z]+)(?:[.\s][^<>]*)?>((?:(?!</?\1\b)[\s\S])*)</\1>\s*$")
 _VOICE = re.compile(r"<v(?:\.[^<>\s]*)?\s[^<>]*>")
 _SPEAKS = re.compile(rf"\s*(?:[-–—]\s*\S|{_SPEAKER})")
@@ -117,7 +117,7 @@ def _take_parts(cue: _Cue, text: str, places: Sequence[tuple[int, int]]) -> None
         return
     cue.parts = [_part(cue.start, cue.end, text[cue.start : cue.end])]
     part = cue.parts[0]
-    is_music = any(mark in part.before + part.behind for mark in "♪♫#¶")
+    is_music = any(mark in part.before + part.behind for mark in _MUSIC)
     cue.goes_on = not is_music and not _SPEAKS.match(lines[0]) and part.behind[:1] not in ("]", ")")
 
 
@@ -129,9 +129,8 @@ def _part(start: int, end: int, written: str) -> _Line:
         ahead = _BEFORE.match(words) or _VOICE.match(words)
         if ahead is not None:
             before, words = before + ahead[0], words[ahead.end() :]
-        after = _BEHIND.search(words)
-        if after is not None:
-            words, behind = words[: after.start()], after[0] + behind
+        last = _end_of_words(words, "[" in before or "(" in before)
+        words, behind = words[:last], words[last:] + behind
         pair = _ENCLOSED.match(words)
         if pair is None:
             continue
@@ -139,6 +138,12 @@ def _part(start: int, end: int, written: str) -> _Line:
         behind = words[pair.end(2) :] + behind
         words = pair[2]
     return _Line(start, end, before, re.sub(r"\s+", " ", words).strip(), behind)
+
+
+def _end_of_words(words: str, is_sound: bool) -> int:
+    """Where words end before marks of music, blanks, and the bracket of a sound."""
+    end = len(words.rstrip(f" \t\r\n{_MUSIC}"))
+    return end - 1 if is_sound and words[end - 1 : end] in ("]", ")") else end
 
 
 # --- sentences ---
