@@ -330,9 +330,11 @@ def _memory(work: _Files) -> "Iterator[dict[str, str]]":
 
     before = read_memory(work.memory) if work.memory else {}
     memory = dict(before)
-    yield memory
-    if work.memory is not None:
-        add_to_memory(work.memory, before, memory)
+    try:
+        yield memory
+    finally:
+        if work.memory is not None:
+            add_to_memory(work.memory, before, memory)
 
 
 def _opened(work: _Files, each: "Input") -> "DocumentFile":

@@ -65,6 +65,11 @@ class Document:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
 
+def line_end(text: str) -> str:
+    """How the lines of a text end, as far as its beginning tells."""
+    return "\r\n" if "\r\n" in text[:10000] else "\n"
+
+
 def with_edits(text: str, edits: Iterable[Edit]) -> str:
     """A text with its edits, which do not overlap."""
     written: list[str] = []

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 
-from nmt.documents.document import Edit
+from nmt.documents.document import Edit, line_end
 from nmt.documents.markup import Attribute, Token, refuse_broken_xml, tokens
 from nmt.errors import DataError
 
@@ -55,7 +55,7 @@ class Xml:
         self.tokens = list(tokens(text))
         self.elements: list[Element] = []
         self.at: dict[int, Element] = {}  # by the place of the opening tag among the tokens
-        self.eol = "\r\n" if "\r\n" in text[:10000] else "\n"
+        self.eol = line_end(text)
         opened: list[int] = []
         for place, token in enumerate(self.tokens):
             if token.kind in ("open", "empty"):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from nmt.documents.asciidoc_inline import add_inline, inline, placed
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Edit, Unit
+from nmt.documents.document import Document, Edit, Unit, line_end
 from nmt.documents.text import Text, Writer, as_it_is, has_words, plain
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -71,7 +71,7 @@ class _Page:
         self._style = ""  # that an attribute gives to the next block
         self._attributes = ""
         self._in_table = False
-        self._end_of_line = "\r\n" if "\r\n" in text[:10000] else "\n"
+        self._end_of_line = line_end(text)
         self._referred = {match[1] or match[2] for match in _REFERRED.finditer(text)}
         self._values = dict(re.findall(r"^:(idprefix|idseparator):[ \t]*(\S*)", text, re.MULTILINE))
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Edit, Unit, Write
+from nmt.documents.document import Document, Edit, Unit, Write, line_end
 from nmt.documents.formats import html, yaml_messages
 from nmt.documents.markdown_inline import add_inline, normalized, with_room
 from nmt.documents.text import Text, Writer, has_words
@@ -243,7 +243,7 @@ class _Page:
             return "<br>" if name == "cell" else " "
         line = self._text[self._text.rfind("\n", 0, start) + 1 : start]
         prefix = re.sub(r"[^\s>]", " ", line)
-        eol = "\r\n" if "\r\n" in self._text[:10000] else "\n"
+        eol = line_end(self._text)
         return f"{eol}{prefix.rstrip()}{eol}{prefix}"
 
 

@@ -3,7 +3,7 @@
 import re
 
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Edit, Unit, Write
+from nmt.documents.document import Document, Edit, Unit, Write, line_end
 from nmt.documents.text import has_words, joined, plain
 from nmt.documents.wrapping import paragraphs
 
@@ -30,5 +30,5 @@ def read(text: str, asked: Asked) -> Document:
 def _writes(text: str, start: int, end: int, words: str, bilingual: bool) -> Write:
     if not bilingual:
         return lambda texts: [Edit(start, end, texts[0])]
-    eol = "\r\n" if "\r\n" in text[:10000] else "\n"
+    eol = line_end(text)
     return lambda texts: [Edit(end, end, eol + texts[0])]

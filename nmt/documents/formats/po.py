@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from nmt.documents import placeholders
 from nmt.documents.accelerators import with_key, without_key
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Edit, Unit
+from nmt.documents.document import Document, Edit, Unit, line_end
 from nmt.documents.text import Text, has_words
 from nmt.documents.wrapping import unwrapped
 from nmt.errors import DataError
@@ -195,7 +195,7 @@ def _existing(entry: _Entry) -> str:
 
 
 def _edits(entry: _Entry, text: str, translation: str, forms: int) -> Sequence[Edit]:
-    eol = _line_end(text)
+    eol = line_end(text)
     if "msgid_plural" in entry.fields:
         written = [_written(f"msgstr[{form}]", translation, eol) for form in range(forms)]
     else:
@@ -227,10 +227,6 @@ def _written(keyword: str, value: str, eol: str) -> str:
     return eol.join([f'{keyword} ""', *strings])
 
 
-def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text[:10000] else "\n"
-
-
 # --- the header ---
 
 
@@ -259,7 +255,7 @@ def _about(entries: Sequence[_Entry], text: str, asked: Asked, forms: int) -> li
     value = value.replace("charset=CHARSET", "charset=UTF-8")
     if value == header.value:
         return []
-    return [Edit(header.start, header.end, _written("msgstr", value, _line_end(text)))]
+    return [Edit(header.start, header.end, _written("msgstr", value, line_end(text)))]
 
 
 def _with_line(header: str, name: str, value: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Edit, Unit, Write
+from nmt.documents.document import Document, Edit, Unit, Write, line_end
 from nmt.documents.rst_inline import column_width, inline, normalized, placed
 from nmt.documents.text import Text, has_words, plain
 
@@ -83,7 +83,7 @@ class _Page:
         self._asked = asked
         self._units: list[Unit] = []
         self._titles: Counter[str] = Counter()
-        self._end_of_line = "\r\n" if "\r\n" in text[:10000] else "\n"
+        self._end_of_line = line_end(text)
         self._referred = _referred_names(text)
 
     def document(self) -> Document:

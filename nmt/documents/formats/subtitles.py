@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from nmt.documents import placeholders
 from nmt.documents.asked import Asked
 from nmt.documents.cutting import cut, in_lines
-from nmt.documents.document import Document, Edit, Unit
+from nmt.documents.document import Document, Edit, Unit, line_end
 from nmt.documents.text import Text, has_words
 from nmt.errors import DataError
 
@@ -65,7 +65,7 @@ def read(text: str, asked: Asked) -> Document:
         raise DataError(
             "line 1: no time of a cue in the file, such as 00:00:01,000 --> 00:00:02,500"
         )
-    eol = "\r\n" if "\r\n" in text[:10000] else "\n"
+    eol = line_end(text)
     units: list[Unit] = []
     for group in _groups(cues):
         units += _units(group, asked, eol, text)
