@@ -45,12 +45,16 @@ OutputDir = Annotated[
 ]
 Bilingual = Annotated[
     bool,
-    options.flag("Keep the English beside the Chinese (subtitles, Markdown, HTML, text, EPUB)."),
+    options.flag(
+        "Keep the English beside the Chinese (subtitles, Markdown, HTML, text, EPUB).",
+        "--bilingual",
+    ),
 ]
 OnlyNew = Annotated[
     bool,
     options.flag(
-        "Keep the values that the --output has already (JSON, YAML, Android, properties)."
+        "Keep the values that the --output has already (JSON, YAML, Android, properties).",
+        "--only-new",
     ),
 ]
 Memory = Annotated[
@@ -60,12 +64,15 @@ Memory = Annotated[
     ),
 ]
 OverwriteTranslations = Annotated[
-    bool, options.flag("Replace translations that are in the file, a person's too.")
+    bool,
+    options.flag(
+        "Replace translations that are in the file, a person's too.", "--overwrite-translations"
+    ),
 ]
 Keys = Annotated[
     str | None,
     options.option(
-        "KEYS", f"Keys of front matter to translate; default: {','.join(FRONT_MATTER)}."
+        "KEYS", f"Keys of front matter to translate; default: {', '.join(FRONT_MATTER)}."
     ),
 ]
 Columns = Annotated[
@@ -78,13 +85,17 @@ Width = Annotated[
         metavar="N", min=0, help="Longest line of subtitles, in full-width characters; 0: no limit."
     ),
 ]
-Extract = Annotated[bool, options.flag("Print the texts as lines of JSON, without translating.")]
+Extract = Annotated[
+    bool, options.flag("Print the texts as lines of JSON, without translating.", "--extract")
+]
 Apply = Annotated[
     Path | None,
     options.path_option("FILE", "Take the translations from lines of JSON that --extract printed."),
 ]
-DryRun = Annotated[bool, options.flag("Only print what would be translated of each file.")]
-Strict = Annotated[bool, options.flag("Exit with 4 if a text was left as it was.")]
+DryRun = Annotated[
+    bool, options.flag("Only print what would be translated of each file.", "--dry-run")
+]
+Strict = Annotated[bool, options.flag("Exit with 4 if a text was left as it was.", "--strict")]
 AsJson = Annotated[bool, options.flag("Print what became of each file as JSON.", "--json")]
 Workers = Annotated[
     int | None,
@@ -160,7 +171,7 @@ def document(
 def _asked(
     bilingual: bool, overwrite: bool, front_matter: str | None, width: int, columns: str
 ) -> Asked:
-    keys = FRONT_MATTER if front_matter is None else tuple(front_matter.split(","))
+    keys = FRONT_MATTER if front_matter is None else tuple(front_matter.replace(" ", "").split(","))
     source, comma, target = columns.partition(",")
     if not comma or "," in target:
         raise ConfigError(f"--columns {columns}: give two names, such as source,target")

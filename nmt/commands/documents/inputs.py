@@ -31,6 +31,8 @@ class Input(NamedTuple):
 
 def inputs_of(names: list[str]) -> list[Input]:
     """The files of all names, each once. Raises DataError where there are none, ConfigError for a second stdin."""
+    if not names and sys.stdin.isatty():
+        raise ConfigError("command line: no file; give nmt document FILE, or pipe one into it")
     if not names:
         return [Input(None, Path("stdin"))]
     found: dict[Path | None, Input] = {}
