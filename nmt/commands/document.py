@@ -6,17 +6,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from nmt.commands.documents import options as own
 from nmt.commands.shell import options
 from nmt.commands.shell.output_file import refuse_output
 from nmt.commands.shell.streams import flush, is_standard, put, warn
 from nmt.commands.shell.trained_run import engine_request, find_run
 from nmt.documents.asked import FRONT_MATTER, Asked
-from nmt.documents.registry import BY_NAME
-from nmt.errors import ConfigError, DataError
+from nmt.errors import ConfigError, DataError, UserError
 
 if TYPE_CHECKING:
     from nmt.commands.documents.inputs import Input
@@ -26,83 +26,6 @@ if TYPE_CHECKING:
     from nmt.documents.pipeline import Line, Report, Work
 
 _LEFT_SOMETHING = 4  # exit code
-
-Files = Annotated[
-    list[str] | None,
-    options.argument("FILE", "Files, patterns or folders to translate; default: stdin."),
-]
-FormatName = Annotated[
-    str | None,
-    options.option(
-        "FORMAT",
-        f"One of {', '.join(BY_NAME)}; default: by the file's name or first lines.",
-        "--format",
-    ),
-]
-OutputDir = Annotated[
-    Path | None,
-    options.path_option("DIR", "Folder for the translations of several files."),
-]
-Bilingual = Annotated[
-    bool,
-    options.flag(
-        "Keep the English beside the Chinese (subtitles, Markdown, HTML, text, EPUB).",
-        "--bilingual",
-    ),
-]
-OnlyNew = Annotated[
-    bool,
-    options.flag(
-        "Keep the values that the --output has already (JSON, YAML, Android, properties).",
-        "--only-new",
-    ),
-]
-Memory = Annotated[
-    Path | None,
-    options.path_option(
-        "FILE", "A table, source<TAB>target: its translations are taken, and new ones are added."
-    ),
-]
-OverwriteTranslations = Annotated[
-    bool,
-    options.flag(
-        "Replace translations that are in the file, a person's too.", "--overwrite-translations"
-    ),
-]
-Keys = Annotated[
-    str | None,
-    options.option(
-        "KEYS", f"Keys of front matter to translate; default: {', '.join(FRONT_MATTER)}."
-    ),
-]
-Columns = Annotated[
-    str,
-    options.option("SOURCE,TARGET", "Columns of a table (CSV, TSV) to read and to fill."),
-]
-Width = Annotated[
-    int,
-    typer.Option(
-        metavar="N", min=0, help="Longest line of subtitles, in full-width characters; 0: no limit."
-    ),
-]
-Extract = Annotated[
-    bool, options.flag("Print the texts as lines of JSON, without translating.", "--extract")
-]
-Apply = Annotated[
-    Path | None,
-    options.path_option("FILE", "Take the translations from lines of JSON that --extract printed."),
-]
-DryRun = Annotated[
-    bool, options.flag("Only print what would be translated of each file.", "--dry-run")
-]
-Strict = Annotated[bool, options.flag("Exit with 4 if a text was left as it was.", "--strict")]
-AsJson = Annotated[bool, options.flag("Print what became of each file as JSON.", "--json")]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=1, help="Number of models with --ray; default: one per GPU or CPU."
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -120,23 +43,23 @@ class _Files:
 
 
 def document(
-    files: Files = None,
-    format_name: FormatName = None,
+    files: own.Files = None,
+    format_name: own.FormatName = None,
     output: options.OutputFile = None,
-    output_dir: OutputDir = None,
+    output_dir: own.OutputDir = None,
     overwrite: options.OverwriteOutput = False,
-    bilingual: Bilingual = False,
-    only_new: OnlyNew = False,
-    overwrite_translations: OverwriteTranslations = False,
-    memory: Memory = None,
-    front_matter: Keys = None,
-    columns: Columns = "source,target",
-    width: Width = 20,
-    extract: Extract = False,
-    apply: Apply = None,
-    dry_run: DryRun = False,
-    strict: Strict = False,
-    as_json: AsJson = False,
+    bilingual: own.Bilingual = False,
+    only_new: own.OnlyNew = False,
+    overwrite_translations: own.OverwriteTranslations = False,
+    memory: own.Memory = None,
+    front_matter: own.Keys = None,
+    columns: own.Columns = "source,target",
+    width: own.Width = 20,
+    extract: own.Extract = False,
+    apply: own.Apply = None,
+    dry_run: own.DryRun = False,
+    strict: own.Strict = False,
+    as_json: own.AsJson = False,
     model: options.Model = None,
     beam_size: options.BeamSize = None,
     typography: options.Typography = None,
@@ -145,7 +68,7 @@ def document(
     precision: options.Precision = "auto",
     device: options.Device = "auto",
     ray: options.Ray = None,
-    workers: Workers = None,
+    workers: own.Workers = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Translate files: Markdown, PO, DOCX and others."""
@@ -155,6 +78,8 @@ def document(
     work = _Files(
         inputs_of(files or []), format_name, output, output_dir, overwrite, only_new, memory, asked
     )
+    if (extract or dry_run) and apply is not None:
+        raise ConfigError("command line: --apply does not go with --extract and --dry-run")
     if extract or dry_run:
         _show(work, extract)
         return
@@ -290,24 +215,32 @@ def _into_folder(
     assert work.output_dir is not None  # noqa: S101 - the caller has seen to it
     refuse_same_targets(work.inputs, work.output_dir)
     written = Written(work.output_dir)
+    problems: list[UserError] = []
+    inputs = work.inputs
     if not (work.overwrite or work.only_new):
-        for each in work.inputs:
-            written.refuse_foreign(each)
-    lines = Lines(work.output_dir, work.inputs, work.asked, work.format_name)
-    problem = lines.translate(job, ray, workers)
+        problems += written.foreign(inputs)
+        inputs = [each for each in inputs if written.may_write(each)]
+    lines = Lines(work.output_dir, inputs, work.asked, work.format_name)
+    problems += lines.translate(job, ray, workers)
     model = Model(replace(job, quiet=True))  # for tags; what translates has been said
     reports = {}
     with _memory(work) as memory:
-        for each in work.inputs:
+        for each in inputs:
             of_lines = lines.of(each)
             is_done = each.path in lines.kept and written.knows(each) and work.memory is None
             if of_lines is None or is_done:
                 continue
             marked = partial(model.marked, of_lines)
-            reports[each.place] = _translate(work, each, memory, marked, quiet)
-            written.note(each)
-    if problem is not None:
-        raise problem
+            try:
+                reports[each.place] = _translate(work, each, memory, marked, quiet)
+            except DataError as error:
+                problems.append(error)
+            else:
+                written.note(each)
+    for problem in problems[1:]:
+        warn(str(problem))
+    if problems:
+        raise problems[0]
     return reports
 
 

@@ -7,7 +7,7 @@ _LONGEST = 60  # characters of a text in a menu
 _KEY = re.compile(
     r"(?<![\w&_\\])([&_])(?=[A-Za-z])|(?<=\b[A-Z])([&_])(?=[a-z])|(?<=\b[A-Z][a-z])([&_])(?=[a-z])"
 )
-_END = re.compile(r"(\s*(?:…|\.{3}|[:：]))?\s*$")
+_END = re.compile(r"(\s*(?:…+|\.{3,9}|[:：]))?\s*$")
 
 
 def without_key(words: str, marks: str, pieces: re.Pattern[str] | None = None) -> tuple[str, str]:

@@ -1,14 +1,16 @@
-"""What is within a paragraph of AsciiDoc: code, links, macros, attributes, footnotes.
+"""What is within a paragraph of AsciiDoc: emphasis, code, links, macros, attributes, footnotes.
 
-`*strong*` and `_emphasis_` stay among the words. A single mark is only seen beside what is no letter: `placed` doubles
-it beside Chinese ones.
+A single mark, as in `*strong*`, is only seen beside what is no letter: `placed` doubles it beside Chinese ones.
 """
 
 import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from nmt.documents.text import Escape, Text, Writer, as_it_is
 
 _OPENS, _CLOSES, _ADDRESS = "\x02", "\x03", "\x04"  # around a piece, before a link, until placed
+_MARKS, _UNMARKS = "\x05", "\x06"  # around emphasis, until placed
 _URL = r"(?:https?|ftp|irc|file)://[^\s\[\]<>\"|]{1,999}"
 _BRACKETS = r"(?: [^\[\]\\] | \\. | \[ [^\[\]]{0,200} \] )"
 _PIECE = re.compile(
@@ -22,15 +24,13 @@ _PIECE = re.compile(
   | (?P<index> \(\( (?P<term> [^(),]{{1,200}} ) \)\) )
   | (?P<reference> << (?P<target> [^<>,]{{1,200}} ) (?: , (?P<named> [^<>]{{1,500}} ) )? >> )
   | (?P<anchor> \[\[ [^\[\]]{{1,200}} \]\] )
-  | (?P<role> \[ [^\[\]]{{1,99}} \] (?P<span> \#\#? | \*\*? | __? ) (?! \s )
-              (?P<spanned> [^#*_]{{1,500}} ) (?<! \s ) (?P=span) (?! \w ) )
   | (?P<link> (?: (?<! \w ) (?: link|xref|mailto ) : [^\s\[\]:] [^\s\[\]]{{0,999}}
                 | {_URL} | \{{ \w [\w-]{{0,99}} \}} [^\s\[\]{{}}]{{0,300}} )
               \[ (?P<words> {_BRACKETS}{{1,600}}+ ) \] )
   | (?P<footnote> footnote: [\w-]{{0,60}} \[ (?P<note> {_BRACKETS}{{1,2000}}+ ) \] )
   | (?P<image> image: (?! : ) [^\s\[\]:] [^\s\[\]]{{0,500}} \[ (?P<alt> [^\[\],="]{{1,300}} ) [^\[\]]{{0,300}} \] )
   | (?P<macro> (?<! \w ) [a-z][\w-]{{1,30}}+ : (?! : ) [^\s\[\]]{{0,500}} \[ (?: [^\]\\] | \\. ){{0,600}}+ \] )
-  | (?P<address> <{_URL}> | \b{_URL} (?<! [.,;:!?)'] ) (?: \[\] )? )
+  | (?P<address> <{_URL}> | \b{_URL} (?<! [.,;:!?)'*_] ) (?: \[\] )? )
   | (?P<email> (?<! [\w.+-] ) [\w.+-]{{1,60}}+ @ [A-Za-z\d-]{{1,60}}+ (?: \. [A-Za-z\d-]{{1,60}}+ ){{1,5}} )
   | (?P<attribute> \{{ \w [\w:-]{{0,99}} \}} )
   | (?P<entity> & (?: [A-Za-z]\w{{1,30}} | \#x?[\da-fA-F]{{1,7}} ) ; )
@@ -40,14 +40,33 @@ _PIECE = re.compile(
 _ATTRIBUTES = re.compile(r"(?:\^|,\s*[\w-]+=.*)$|(?<=\")\s*,.*$")
 _EMPHASIS = re.compile(
     r"""
-    \x02 [^\x03]* \x03
-  | (?<! [A-Za-z\d*_] ) (?P<mark> [*_] ) (?! [\s*_] )
-    (?P<inner> (?: \x02 [^\x03]* \x03 | (?! (?P=mark) ) . ){1,500} ) (?<! \s ) (?P=mark) (?! [A-Za-z\d*_] )
+    (?P<role> (?: \[ [^\[\]]{1,99} \] )? )
+    (?: (?P<double> \*\* | __ | \#\# ) (?P<doubled> .{1,500}? ) (?P=double)
+      | (?<! [\w;:}] ) (?<! [\w;:}] (?=\[) ) (?P<mark> [*_\#] ) (?! \s | (?P=mark) )
+        (?P<marked> .{1,500}? ) (?<! \s ) (?P=mark) (?! \w ) )
     """,
     re.VERBOSE,
 )
+_MARKED = re.compile(
+    r"""
+    \x05 (?P<role> (?: \[ [^\[\]]{1,99} \] )? ) (?P<mark> \*\*? | __? | \#\#? )
+    (?P<inner> [^\x05\x06]* ) (?P=mark) \x06
+    """,
+    re.VERBOSE,
+)
+_DEEPEST = 8  # emphasis within one another
 _PLACED = re.compile(r"\x02([^\x03]*)\x03|\x04")
 _BEFORE_ADDRESS = " \t\n<>()[];\"'"
+
+
+class _Mark(NamedTuple):
+    """A piece, or what opens or closes emphasis, from one place of a line to another."""
+
+    start: int
+    end: int
+    piece: re.Match[str] | None
+    name: str = ""
+    opens: bool = False
 
 
 def inline(content: str, escape: Escape = as_it_is) -> Text:
@@ -59,12 +78,41 @@ def inline(content: str, escape: Escape = as_it_is) -> Text:
 
 def add_inline(writer: Writer, content: str) -> None:
     """Add a line of a paragraph to a text."""
+    pieces = list(_PIECE.finditer(content))
+    marks = [_Mark(*match.span(), match) for match in pieces]
+    marks += _emphasis(_blanked(content, pieces), 0)
     end = 0
-    for match in _PIECE.finditer(content):
-        writer.words(content[end : match.start()])
-        _add_piece(writer, match)
-        end = match.end()
+    for mark in sorted(marks, key=lambda mark: mark.start):
+        writer.words(content[end : mark.start])
+        if mark.piece is not None:
+            _add_piece(writer, mark.piece)
+        elif mark.opens:
+            writer.open(_MARKS + content[mark.start : mark.end], mark.name)
+        else:
+            writer.close(content[mark.start : mark.end] + _UNMARKS, mark.name)
+        end = mark.end
     writer.words(content[end:])
+
+
+def _blanked(content: str, pieces: Sequence[re.Match[str]]) -> str:
+    """A line with something in place of its pieces, in which there is no emphasis."""
+    blanked, at = "", 0
+    for piece in pieces:
+        blanked += content[at : piece.start()] + "\ufffc" * len(piece[0])
+        at = piece.end()
+    return blanked + content[at:]
+
+
+def _emphasis(blanked: str, depth: int) -> Iterator[_Mark]:
+    """The marks of emphasis, also of one within another."""
+    for match in _EMPHASIS.finditer(blanked) if depth < _DEEPEST else ():
+        name = match["double"] or match["mark"]
+        kind = "doubled" if match["double"] else "marked"
+        start, end = match.span(kind)
+        yield _Mark(match.start(), start, None, name, True)
+        yield _Mark(end, match.end(), None, name)
+        for inner in _emphasis(match[kind], depth + 1):
+            yield inner._replace(start=start + inner.start, end=start + inner.end)
 
 
 def _add_piece(writer: Writer, match: re.Match[str]) -> None:
@@ -78,10 +126,6 @@ def _add_piece(writer: Writer, match: re.Match[str]) -> None:
         _add_pair(writer, match, "named")
     elif match["link"]:
         _add_link(writer, match)
-    elif match["role"]:  # doubled marks are seen beside letters
-        mark = match["span"][0] * 2
-        attributes = piece[: match.start("span") - match.start()]
-        _add_between(writer, attributes + mark, match["spanned"], mark)
     elif match["footnote"] or match["image"]:
         kind = "note" if match["footnote"] else "alt"
         start, end = match.start(kind) - match.start(), match.end(kind) - match.start()
@@ -120,15 +164,21 @@ def _add_link(writer: Writer, match: re.Match[str]) -> None:
 
 def placed(filled: str) -> str:
     """A filled text whose marks are doubled, and whose addresses are macros, where they touch letters."""
-    marked = _EMPHASIS.sub(_doubled_emphasis, filled)
-    return _PLACED.sub(_placed_piece, marked)
+    count = 1
+    while count:
+        filled, count = _MARKED.subn(_placed_emphasis, filled)
+    return _PLACED.sub(_placed_piece, filled)
 
 
-def _doubled_emphasis(match: re.Match[str]) -> str:
-    mark = match["mark"]
-    if not mark or _stands_free(match):
-        return match[0]
-    return f"{mark * 2}{match['inner']}{mark * 2}"
+def _placed_emphasis(match: re.Match[str]) -> str:
+    """Emphasis with doubled marks beside letters; space within its marks gets out."""
+    inner = match["inner"]
+    words = inner.strip()
+    leading = inner[: len(inner) - len(inner.lstrip())]
+    trailing = inner[len(inner.rstrip()) :]
+    is_free = bool(leading or _opens_freely(match)) and bool(trailing or _closes_freely(match))
+    mark = match["mark"] if is_free else match["mark"][0] * 2
+    return f"{leading}{match['role']}{mark}{words}{mark}{trailing}"
 
 
 def _placed_piece(match: re.Match[str]) -> str:
@@ -146,9 +196,17 @@ def _placed_piece(match: re.Match[str]) -> str:
 
 def _stands_free(match: re.Match[str]) -> bool:
     """Whether a single mark is seen between its neighbours."""
-    before, after = _neighbours(match)
-    is_opened = not before or not (before.isalnum() or before in "_;:}\"'`\x03")
-    return is_opened and not (after.isalnum() or after in tuple("_\"'`\x02"))
+    return _opens_freely(match) and _closes_freely(match)
+
+
+def _opens_freely(match: re.Match[str]) -> bool:
+    before = _neighbours(match)[0]
+    return not before or not (before.isalnum() or before in "_;:}\"'`\x03\x06")
+
+
+def _closes_freely(match: re.Match[str]) -> bool:
+    after = _neighbours(match)[1]
+    return not (after.isalnum() or after in tuple("_\"'`\x02\x05"))
 
 
 def _neighbours(match: re.Match[str]) -> tuple[str, str]:

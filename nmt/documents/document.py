@@ -37,7 +37,7 @@ class Unit:
     write: Write
     existing: str = ""  # a translation that was there before
     context: str = ""
-    limit: int | None = None  # the most characters of a line, for people
+    problem: str = ""  # why it cannot be translated
 
 
 def replacing(start: int, end: int) -> Write:

@@ -25,20 +25,24 @@ _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.-]{1,40})[
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w.-]{1,40})""", re.IGNORECASE)
 
 
+# How characters are written that an old encoding lacks: &#20013; or \u4e2d.
+_ESCAPES = {
+    **dict.fromkeys(("html", "xliff", "android", "qt", "tmx"), "xmlcharrefreplace"),
+    "properties": "backslashreplace",
+}
+
+
 @dataclass(frozen=True)
 class Encoding:
-    """How a text is written as bytes."""
+    """How a text is written as bytes; `errors` as `str.encode` has it, for characters that the encoding lacks."""
 
     mark: bytes
     name: str
+    errors: str = "strict"
 
     def encode(self, text: str) -> bytes:
-        """The bytes of a text. Characters that an old encoding lacks raise DataError."""
-        try:
-            return self.mark + text.encode(self.name)
-        except UnicodeEncodeError:
-            message = f"is in {self.name}, which has no Chinese; convert it to UTF-8 first"
-            raise DataError(message) from None
+        """The bytes of a text."""
+        return self.mark + text.encode(self.name, self.errors)
 
 
 class DocumentFile:
@@ -56,6 +60,8 @@ class DocumentFile:
 
             self._archive = archives.Archive(data)
             texts = self._archive.texts(form.members())
+            if not texts:
+                raise DataError(f"a zip archive, but no {form.title}: it lacks the text")
         else:
             self._encoding, text = decoded(data, form.name)
             texts = {"": text}
@@ -115,7 +121,7 @@ def decoded(data: bytes, format_name: str) -> tuple[Encoding, str]:
             data.decode("utf-8")
         except UnicodeDecodeError:
             name = "iso-8859-1"
-    return Encoding(b"", name), _decode(data, name)
+    return Encoding(b"", name, _ESCAPES.get(format_name, "strict")), _decode(data, name)
 
 
 def _decode(data: bytes, name: str) -> str:

@@ -48,9 +48,14 @@ class Message:
         return _written(self._plan, iter(sentences))
 
 
+def has_choices(message: str) -> bool:
+    """Whether a message has plurals or choices, to all appearance."""
+    return _CHOICE.search(message) is not None
+
+
 def read(message: str) -> Message | None:
-    """A message that has plurals or choices; None for any other text."""
-    if _CHOICE.search(message) is None:
+    """A message that has plurals or choices; None for one that cannot be read, and for any other text."""
+    if not has_choices(message):
         return None
     try:
         parts, end = _parse(message, 0, 0)

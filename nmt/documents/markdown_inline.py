@@ -19,7 +19,7 @@ _PIECE = re.compile(
   | (?P<autolink> < (?: [A-Za-z][A-Za-z\d+.-]{{1,30}} : [^\s<>]{{0,999}} | [^\s<>@]{{1,99}} @ [^\s<>@]{{1,99}} ) > )
   | (?P<tag> {TAG} )
   | (?P<template> \{{\{{ (?: (?! \}}\}} ) . ){{0,500}} \}}\}} | \{{% (?: (?! %\}} ) . ){{0,500}} %\}}
-      | \{{ [^{{}}\n]{{0,300}} \}} )
+      | \{{ [^{{}}\n]{{0,300}} (?: \{{ [^{{}}\n]{{0,200}} \}} [^{{}}\n]{{0,200}} ){{0,9}} \}} )
   | (?P<footnote> \[ \^ [^\[\]\s]{{1,99}} \] )
   | (?P<image> ! (?= \[ ) )
   | (?P<link> \[ )
@@ -32,10 +32,14 @@ _PIECE = re.compile(
 _TARGET = re.compile(
     r"""
     \( \s* (?: < [^<>\n]{0,2000} > | [^\s()<>]{0,2000} (?: \( [^\s()]{0,500} \) [^\s()]{0,500} ){0,5} )
-       (?: \s+ (?: "[^"]{0,500}" | '[^']{0,500}' | \( [^()]{0,500} \) ) )? \s* \)
+       (?: \s+ (?: " (?: [^"\\] | \\. ){0,500} " | ' (?: [^'\\] | \\. ){0,500} ' | \( [^()]{0,500} \) ) )? \s* \)
   | \[ [^\[\]]{0,500} \]
     """,
     re.VERBOSE,
+)
+# Emphasis as it is meant, beside other marks too.
+_EMPHASIS = re.compile(
+    r"(?a:(?<![\w\\])(?P<mark>\*{1,3}(?!\*)|_{1,3}(?!_)|~~)(?P<words>(?!\s).{1,300}?(?<![\s\\]))(?P=mark)(?!\w))"
 )
 _TAG_NAME = re.compile(r"</?([\w.:-]+)")
 _VOID = re.compile(r"<(?:br|hr|img|input|wbr)\b", re.IGNORECASE)
@@ -172,7 +176,7 @@ def with_room(chinese: str) -> str:
     CommonMark 0.31, §6.2: such marks are not "right-flanking", and readers would see stars.
     """
     written, end = "", 0
-    for match in EMPHASIS.finditer(chinese):
+    for match in _EMPHASIS.finditer(chinese):
         before, behind = chinese[: match.start()][-1:], chinese[match.end() :][:1]
         words = match["words"]
         is_low = match["mark"][0] == "_"

@@ -10,6 +10,7 @@ from nmt.documents.wrapping import unwrapped
 
 # Of i18next, Vue, FormatJS, Rails, Angular and what else reads JSON and YAML.
 ANY = placeholders.message_pattern(
+    placeholders.QUOTED_BRACES,
     placeholders.NESTING,
     placeholders.LINKED,
     placeholders.MUSTACHE,
@@ -19,7 +20,7 @@ ANY = placeholders.message_pattern(
     placeholders.BRACES,
     placeholders.LIKELY_PRINTF,
 )
-_FORMS = re.compile(r"(\s+\|\s+)")  # car | cars
+_FORMS = re.compile(r"(\s*\|\s*)")  # car | cars
 # What a machine reads as a whole: a colour, a path, a name of an icon, a date's format.
 _FOR_MACHINES = re.compile(
     r"""
@@ -40,27 +41,30 @@ def message_unit(
     write: Written,
     pattern: re.Pattern[str] = ANY,
     context: str = "",
+    can_number: bool = False,
 ) -> Unit | None:
     """The unit of a value that stands at a place; None if there is nothing to translate.
 
-    `write` gives a value as the format writes it, with its escapes.
+    `can_number`: %s may be written %1$s. `write` gives a value as the format writes it, with its escapes.
     """
     if is_for_machines(value):
         return None
-    texts, together = _texts(value, pattern)
+    texts, together = _texts(value, pattern, can_number)
     if not any(has_words(text.words) for text in texts):
         return None
+    is_unread = icu.has_choices(value) and len(texts) == 1 and icu.read(value) is None
     return Unit(
         name,
         place[0],
         texts,
         lambda filled: [Edit(*place, write(together(filled)))],
         context=context,
+        problem="its plurals or choices cannot be read" if is_unread else "",
     )
 
 
 def _texts(
-    value: str, pattern: re.Pattern[str]
+    value: str, pattern: re.Pattern[str], can_number: bool
 ) -> tuple[tuple[Text, ...], Callable[[Sequence[str]], str]]:
     """What is translated of a value, and what puts that together again."""
     message = icu.read(value)
@@ -72,7 +76,7 @@ def _texts(
         between = [*forms[1::2], ""]
         return "".join(a + b for a, b in zip(filled, between, strict=True))
 
-    return tuple(placeholders.message(form, pattern) for form in forms[::2]), together
+    return tuple(placeholders.message(form, pattern, can_number) for form in forms[::2]), together
 
 
 def is_for_machines(value: str) -> bool:

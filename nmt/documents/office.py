@@ -97,8 +97,10 @@ def _kind(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class Atom:
-    """What a paragraph is made of. `kind` is words, single, open, close, or hard: what ends a unit.
+    """What a paragraph is made of.
 
+    `kind` is words, single, open, close, hard: what ends a unit, or loose: a tag that shows nothing, and whose partner
+    is in another unit.
     `value` are the words, or what is written; `start` and `end` are its place in the text.
     """
 
@@ -150,7 +152,9 @@ def _closing(atoms: Sequence[A]) -> dict[int, int]:
 
 
 def _is_edge(atom: Atom) -> bool:
-    return atom.kind == "single" or (atom.kind == "words" and not atom.value.strip(" \t\r\n"))
+    return atom.kind in ("single", "loose") or (
+        atom.kind == "words" and not atom.value.strip(" \t\r\n")
+    )
 
 
 class Sentence:

@@ -72,6 +72,9 @@ class Work:
                 if is_done or unit.name in self._kept:
                     self.report.kept += 1
                     continue
+                if unit.problem:
+                    self.report.left.append(_left(member, document, unit, unit.problem))
+                    continue
                 self.report.words += sum(len(text.words.split()) for text in unit.texts)
                 yield member, document, unit
 

@@ -22,11 +22,12 @@ PYTHON = r"% \( [\w.\ -]{1,99} \) [-+\ \#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [dioux
 PYTHON_BRACE = r"""
     \{\{ | \}\} | \{ [\w.\[\]]{0,99} (?: ![rsa] )? (?: : [^{}]{0,99} (?: \{ [^{}]{0,99} \} [^{}]{0,99} )? )? \}
 """
-MUSTACHE = r"\{\{\{ [^{}]{1,199} \}\}\} | \{\{ [^{}]{1,199} \}\}"  # {{name}}, {{count, number}}
-BRACES = r"\{ [^{}\n]{0,199} \}"  # {name}, {0}, {0, number, #.#}
+MUSTACHE = r"\{\{\{ [^{}]{1,199} \}\}\} | \{\{ [^{}]{1,199} \}\} %?"  # {{name}}, {{count, number}}
+BRACES = r"\{ [^{}\n]{0,199} \} %?"  # {name}, {0}, {0, number, #.#}
 RUBY = r"%\{ [^{}\s]{1,99} \} | %< [\w.]{1,99} > [-+\ \#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [a-zA-Z]"
+QUOTED_BRACES = r"' [{}] [^'\n]{0,99} '"  # '{', of ICU
 DOLLAR = r"\$\{ [^{}\n]{1,199} \}"  # ${name}
-CHROME = r"\$ \w{1,99} \$ | \$ [1-9] (?! \d )"  # $name$, $1
+CHROME = r"\$\$ | \$ \w{1,99} \$ | \$ [1-9] (?! \d )"  # $name$, $1
 NESTING = r"\$t\( [^()\n]{1,199} (?: \( [^()\n]{0,99} \) [^()\n]{0,99} )? \)"  # $t(key), of i18next
 LINKED = (
     r"@ (?: \.\w{1,20} )? : (?: \( [^()\n]{1,99} \) | \w [\w.-]{0,98} \w | \w )"  # @:key, of Vue
@@ -58,15 +59,15 @@ _VOID = frozenset(
 
 def message_pattern(*placeholders: str) -> re.Pattern[str]:
     """What is no words of a message: its placeholders, tags and line breaks."""
-    parts = "|".join([COMMENT, *placeholders, TAG, r"\n"])
+    parts = "|".join([COMMENT, *placeholders, TAG, r"\n | \t+"])
     return re.compile(f"(?a:{parts})", re.VERBOSE)
 
 
-def message(words: str, pattern: re.Pattern[str], escape: Escape = as_it_is) -> Text:
+def message(words: str, pattern: re.Pattern[str], can_number: bool = False) -> Text:
     """The text of a message, whose placeholders and tags are found by a `message_pattern`."""
-    writer = Writer(escape)
+    writer = Writer()
     add_message(writer, words, pattern)
-    return writer.text()
+    return writer.text(can_number)
 
 
 def add_message(
@@ -83,7 +84,7 @@ def add_message(
 
 def _add_piece(writer: Writer, piece: str, escape: Escape) -> None:
     tag = _PARTS_OF_TAG.fullmatch(piece)
-    if piece == "\n":
+    if piece.isspace():  # a line break or tabs: what is beside them is no sentence with it
         writer.line_break(escape(piece))
     elif tag is None or tag[3] or tag[2].lower() in _VOID:
         writer.single(escape(piece))

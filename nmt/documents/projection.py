@@ -39,14 +39,15 @@ def is_as_marked(line: str, translation: str) -> bool:
     return _outline(line) == _outline(translation)
 
 
-def _outline(line: str) -> dict[str, tuple[str, bool]]:
-    """Of each pair, the number of the one around it, and whether there are words in it."""
-    outline: dict[str, tuple[str, bool]] = {}
+def _outline(line: str) -> dict[str, tuple[str, bool, list[str]]]:
+    """Of each pair, the number of the one around it, whether there are words in it, and its single tags."""
+    outline: dict[str, tuple[str, bool, list[str]]] = {}
 
     def note(pairs: Sequence[_Pair], around: str) -> None:
         for pair in pairs:
             inside = text[pair.start : pair.end]
-            outline[pair.number] = (around, has_words(inside))
+            singles = sorted(match[3] for match in TAG.finditer(inside))
+            outline[pair.number] = (around, has_words(inside), singles)
             note(pair.inner, pair.number)
 
     text = without_pairs(line)

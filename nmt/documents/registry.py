@@ -74,8 +74,14 @@ _BY_ENDING = {ending: form for form in FORMATS for ending in form.endings}
 _ANDROID = re.compile(r"<resources\b")
 _QT = re.compile(r"<!DOCTYPE TS>|<TS\b")
 _OF_LINES = ("text", "csv", "tsv")
+_NO_PDF = (
+    "nmt does not translate PDF: it holds places of letters, not sentences; "
+    "convert it to DOCX or HTML first"
+)
 _FIRST = 2000  # characters that are looked at
 _FIRST_LINES = (
+    (re.compile(r'\s*\{\s*"sourceLanguage"\s*:'), "xcstrings"),
+    (re.compile(r"\s*(?:<\?xml[^>]*>)?\s*(?:<!DOCTYPE TS>|<TS\b)"), "qt"),
     (re.compile(r'\s*(?:#[^\n]*\n|\s)*msg(?:id|ctxt)\s+"'), "po"),
     (re.compile(r"WEBVTT\b"), "vtt"),
     (re.compile(r"\s*\d+\s*\r?\n\d\d:\d\d:\d\d,\d{3} -->"), "srt"),
@@ -107,15 +113,14 @@ def named(name: str) -> Format:
     if name in BY_NAME:
         return BY_NAME[name]
     if name == "pdf":
-        fix = "it holds places of letters, not sentences; convert it to DOCX or HTML first"
-        raise ConfigError(f"--format pdf: nmt does not translate PDF: {fix}")
+        raise ConfigError(f"--format pdf: {_NO_PDF}")
     raise ConfigError(f"--format {name}: not known; give one of {', '.join(BY_NAME)}")
 
 
 def by_name_of_file(path: Path) -> Format | None:
     """The format that the ending of a name stands for. Raises ConfigError for PDF."""
     if path.suffix.lower() == ".pdf":
-        named("pdf")
+        raise ConfigError(f"{path}: {_NO_PDF}")
     return _BY_ENDING.get(path.suffix.lower())
 
 

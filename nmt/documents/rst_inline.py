@@ -1,7 +1,7 @@
-r"""What is within a paragraph of reStructuredText: code, roles, references, addresses.
+r"""What is within a paragraph of reStructuredText: emphasis, code, roles, references, addresses.
 
 Marks are only seen beside white space or punctuation. Chinese has neither, so `placed` writes `\ ` where it has to.
-Emphasis stays among the words, and is looked for in the translation again.
+There is no markup within emphasis.
 """
 
 import re
@@ -18,15 +18,15 @@ _PIECE = re.compile(
   | (?P<role> : [^\W_] [\w.:+-]{0,60} : ` (?! [\s`] ) (?P<content> (?: [^`\\] | \\. ){1,600} ) ` (?! [\w`] ) )
   | (?P<target> _` [^`]{1,200} ` (?! [\w`] ) )
   | (?P<phrase> ` (?! [\s`] ) (?P<words> (?: [^`\\] | \\. ){1,600} ) `
-                (?: __? (?! \w ) | : [^\W_] [\w.:+-]{0,60}+ : | (?! [\w`] ) ) )
+                (?: __? (?! \w ) | : [^\W_] [\w.+-]{0,60}+ (?: : [\w.+-]{1,60}+ ){0,3} : | (?! [\w`] ) ) )
   | (?P<substitution> \| (?! \s ) [^|]{1,200} (?<! \s ) \| _{0,2} (?! \w ) )
   | (?P<footnote> \[ (?: \d{1,9} | \*  | \# [\w.-]{0,60} | [^\W\d_] [\w.+:-]{0,60} ) \]_ (?! \w ) )
   | (?P<uri> \b [A-Za-z][A-Za-z+.-]{1,20} ://
              (?: [!\#$%&'+,./\w:;=?@~-] | \( [\w.%-]{1,80} \) ){1,999} (?<! [.,;:!?'] )
            | (?<! [\w.+-] ) [\w.+-]{1,60}+ @ [A-Za-z\d-]{1,60}+ (?: \. [A-Za-z\d-]{1,60}+ ){1,5} )
   | (?P<reference> (?<! [\w\\] ) [^\W_]{1,80}+ (?: [-._+:] [^\W_]{1,80}+ ){0,20}+ __? (?! \w ) )
-  | (?P<strong> \*\* (?! [\s*] ) (?: [^*] | \* (?! \* ) ){1,600}? (?<! \s ) \*\* (?! [\w*] ) )
-  | (?P<emphasis> \* (?! [\s*] ) [^*]{1,600} (?<! \s ) \* (?! [\w*] ) )
+  | (?P<strong> \*\* (?! [\s*] ) (?: [^*\\] | \\. | \* (?! \* ) ){1,600}? (?<! \s ) \*\* (?! [\w*] ) )
+  | (?P<emphasis> \* (?! [\s*] ) (?: [^*\\] | \\. ){1,600} (?<! \s ) \* (?! [\w*] ) )
   | (?P<mark> (?<= \w ) _{1,2} [*`] | [*`] )
     """,
     re.VERBOSE,
@@ -36,16 +36,9 @@ _WORDS_OF = re.compile(r"(?P<words>[^<]{0,400}[^<\s])(?P<target>\s+<[^<>]+>)")
 _WITHOUT_WORDS = re.compile(
     r":(?:math|code|samp|kbd|file|command|literal|regexp|program|raw|option|sub|sup|eq):"
 )
-_MARKED = re.compile(
-    r"""
-    \x02 [^\x03]* \x03
-  | \\ .
-  | (?P<emphasis> \*\* (?! [\s*] ) (?: [^*\x02\x03] | \* (?! \* ) ){1,600}? (?<! \s ) \*\* (?! \* )
-                | \* (?! [\s*] ) [^*\x02\x03]{1,600} (?<! \s ) \* (?! \* ) )
-  | (?P<mark> \* )
-    """,
-    re.VERBOSE,
-)
+_ESCAPED = re.compile(r"\\(.)")
+_LEADING = re.compile(r"\x02(\*\*?|`(?!`))(\s{1,9})")  # space within marks, where they are not seen
+_TRAILING = re.compile(r"(\s{1,9})(\*\*?\x03)")
 _QUOTES = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}", "<": ">", "“": "”", "‘": "’"}
 
 
@@ -61,7 +54,7 @@ def inline(content: str, referred: Container[str] = ()) -> Text:
 
 
 def _escape(words: str) -> str:
-    return words.replace("\\", "\\\\").replace("`", "\\`")
+    return re.sub(r"[\\`*]", r"\\\g<0>", words)
 
 
 def _add_piece(
@@ -77,8 +70,8 @@ def _add_piece(
         writer.single("".join(f"\\{character}" for character in piece))
     elif not _stands_free(content, match, end):
         return _add_first(writer, content, match)
-    elif kind in ("strong", "emphasis") and not set(piece) & set("\\`"):
-        writer.words(piece)
+    elif kind in ("strong", "emphasis"):
+        _add_emphasis(writer, piece, "**" if kind == "strong" else "*")
     else:
         _add_marked(writer, piece, match, referred)
     return match.end()
@@ -93,6 +86,16 @@ def _add_first(writer: Writer, content: str, match: re.Match[str]) -> int:
     for mark in marks[0]:
         writer.single(f"\\{mark}")
     return marks.end()
+
+
+def _add_emphasis(writer: Writer, piece: str, mark: str) -> None:
+    writer.open(_OPENS + mark, mark)
+    for number, part in enumerate(_ESCAPED.split(piece[len(mark) : -len(mark)])):
+        if number % 2 == 0:
+            writer.words(part)
+        elif not part.isspace():
+            writer.single(f"\\{part}")
+    writer.close(mark + _CLOSES, mark)
 
 
 def _add_marked(writer: Writer, piece: str, match: re.Match[str], referred: Container[str]) -> None:
@@ -148,8 +151,8 @@ def _category(character: str) -> str:
 def placed(filled: str) -> str:
     r"""A filled text with `\ ` where marks would touch letters."""
     written = ""
-    marked = _MARKED.sub(_around_emphasis, filled)
-    parts = re.split(r"([\x02\x03])", marked)
+    tight = _TRAILING.sub(r"\2\1", _LEADING.sub(rf"\2{_OPENS}\1", filled))
+    parts = re.split(r"([\x02\x03])", tight)
     for number, part in enumerate(parts):
         following = parts[number + 1] if number + 1 < len(parts) else ""
         if part == _OPENS:
@@ -160,12 +163,6 @@ def placed(filled: str) -> str:
         else:
             written += part
     return written
-
-
-def _around_emphasis(match: re.Match[str]) -> str:
-    if match["emphasis"]:
-        return f"{_OPENS}{match[0]}{_CLOSES}"
-    return f"\\{match[0]}" if match["mark"] else match[0]
 
 
 def column_width(words: str) -> int:

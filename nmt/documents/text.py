@@ -37,6 +37,7 @@ class Text:
     singles: Mapping[int, "Parts"] = field(default_factory=dict)
     escape: Escape = as_it_is
     breaks: tuple[str, ...] = ()
+    can_number: bool = False  # %s may be written %1$s, and {} as {0}
 
     def leaves(self) -> Iterator["Text"]:
         """This text, and those within its pieces."""
@@ -56,15 +57,30 @@ class Text:
         problem = difference(self.words, words)
         if problem:
             raise Untranslated(problem)
+        numbered = self._numbered(words)
         written = ""
         breaks = iter(self.breaks)
         end = 0
         for tag in TAG.finditer(words):
-            written += self._written(words[end : tag.start()], breaks) + self._piece(
-                tag, translated
-            )
+            piece = numbered.get(tag[3]) or self._piece(tag, translated)
+            written += self._written(words[end : tag.start()], breaks) + piece
             end = tag.end()
         return written + self._written(words[end:], breaks)
+
+    def _numbered(self, words: str) -> dict[str | None, str]:
+        """Placeholders without numbers that come in another order, with numbers.
+
+        Raises Untranslated where they can have none.
+        """
+        order = [tag for tag in _singles(self.words) if _UNNUMBERED.fullmatch(self._raw(tag))]
+        if [tag for tag in _singles(words) if tag in order] == order:
+            return {}
+        if not self.can_number:
+            raise Untranslated("placeholders without numbers would change places")
+        return {tag: _with_number(self._raw(tag), place) for place, tag in enumerate(order)}
+
+    def _raw(self, number: str) -> str:
+        return "".join(part for part in self.singles[int(number)] if isinstance(part, str))
 
     def _written(self, words: str, breaks: Iterator[str]) -> str:
         first, *others = words.split(_BREAK) if self.breaks else [words]
@@ -85,6 +101,22 @@ class Text:
 Parts = tuple[
     str | Text, ...
 ]  # of a piece, as they are written: within an image, its description is a text
+
+
+# %s, %5.1f, {}, {:,d}
+_UNNUMBERED = re.compile(
+    r"%[-+ #0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL]|I64)?[diouxXeEfFgGaAcCsSp@]|\{(?:![rsa])?(?::[^{}]*)?\}"
+)
+
+
+def _singles(words: str) -> list[str]:
+    return [tag[3] for tag in TAG.finditer(words) if tag[3]]
+
+
+def _with_number(placeholder: str, place: int) -> str:
+    if placeholder[0] == "%":
+        return f"%{place + 1}${placeholder[1:]}"
+    return f"{{{place}{placeholder[1:]}"
 
 
 def difference(source: str, translation: str) -> str:
@@ -183,11 +215,12 @@ class Writer:
                 return
         self._add_single((raw,))
 
-    def text(self) -> Text:
+    def text(self, can_number: bool = False) -> Text:
         """What has been added."""
         self._add_pending()
         words = "".join(self._written)
-        return Text(words, self._pairs, self._singles, self._escape, tuple(self._breaks))
+        breaks = tuple(self._breaks)
+        return Text(words, self._pairs, self._singles, self._escape, breaks, can_number)
 
 
 def plain(words: str, escape: Escape = as_it_is) -> Text:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.documents.pipeline import Line, Work
-from nmt.documents.projection import Link, projected, without_pairs
+from nmt.documents.projection import Link, is_as_marked, projected, without_pairs
 
 Translate = Callable[[Sequence[str]], dict[str, Line]]
 Align = Callable[
@@ -31,5 +31,5 @@ def mark(work: Work, of_lines: dict[str, Line], translate: Translate, align: Ali
     for line in wrong:
         plain = without_pairs(line)
         marked = projected(line, without[plain].text, links[plain])
-        if marked is not None:
+        if marked is not None and is_as_marked(line, marked):
             of_lines[line] = Line(marked, without[plain].faults)

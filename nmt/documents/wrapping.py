@@ -6,6 +6,7 @@ from itertools import pairwise
 
 _SHORTEST = 40  # characters of the longest line of a paragraph that was wrapped
 _ENDS = re.compile(r"[.!?:;。！？…][\"')\]]*$")
+_ITEM = re.compile(r"\s*(?:[-*+•‣]\s+|\(?\w{1,3}[.)]\s+)")
 _BEGINS_ITEM = re.compile(r"[-*+•#>|]\s|\(?\w{1,3}[.)]\s|--?\w|$")
 
 
@@ -23,6 +24,8 @@ def paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
         width = max(len(line.rstrip()) for line in lines[start:end])
         begin = start
         for number in range(start + 1, end):
+            if _goes_on(lines[begin], lines[number]):
+                continue
             is_indented = (
                 _indent(lines[number]) != _indent(lines[number - 1]) and number > begin + 1
             )
@@ -31,6 +34,12 @@ def paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
                 begin = number
         found.append((begin, end))
     return found
+
+
+def _goes_on(item: str, line: str) -> bool:
+    """Whether a line is of the item above it: as far to the right as its words."""
+    mark = _ITEM.match(item)
+    return mark is not None and _indent(line) == mark.end() and not _BEGINS_ITEM.match(line.strip())
 
 
 def _blocks(lines: Sequence[str]) -> list[tuple[int, int]]:

@@ -1,6 +1,8 @@
 """What becomes of the units of a file: translated, kept, left; memories, keys, tags."""
 
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -190,3 +192,68 @@ def test_every_format_has_a_page_of_cases_and_a_line_in_the_guide() -> None:
     for form in FORMATS:
         assert f"\n```{form.name}" in shown or f"\n````{form.name}" in shown or form.name == "epub"
         assert f"`{form.name}`" in guide
+
+
+SWAPPED = {"<x1/> of <x2/> files": "<x2/>个文件中的<x1/>"}
+
+
+@pytest.mark.parametrize(
+    ("form", "source", "expected"),
+    [
+        ("po", '#, c-format\nmsgid "%s of %d files"\nmsgstr ""\n', 'msgstr "%2$d个文件中的%1$s"'),
+        (
+            "po",
+            '#, python-brace-format\nmsgid "{} of {} files"\nmsgstr ""\n',
+            'msgstr "{1}个文件中的{0}"',
+        ),
+        ("po", '#, python-format\nmsgid "%s of %s files"\nmsgstr ""\n', 'msgstr ""'),
+        ("strings", '"a" = "%@ of %d files";\n', '"%2$d个文件中的%1$@"'),
+        ("json", '{"a": "%s of %d files"}', '"%s of %d files"'),
+        ("json", '{"a": "{x} of {y} files"}', '"{y}个文件中的{x}"'),
+    ],
+)
+def test_placeholders_without_numbers_keep_their_order_or_get_numbers(
+    form: str, source: str, expected: str
+) -> None:
+    text, _ = translated(form, source, SWAPPED.__getitem__)
+    assert expected in text
+
+
+def test_tabs_and_choices_that_cannot_be_read_stay() -> None:
+    text, _ = translated(
+        "json", '{"a": "Name:\\tvalue"}', {"Name:": "名称：", "value": "值"}.__getitem__
+    )
+    assert text == '{"a": "名称：\\t值"}'
+    broken = '{"a": "{n, plural, one {x} other {y}"}'
+    text, work = translated("json", broken, str.upper)
+    assert text == broken
+    assert [left.why for left in work.report.left] == ["its plurals or choices cannot be read"]
+
+
+def test_characters_that_an_old_encoding_lacks_are_escaped() -> None:
+    page = '<meta charset="iso-8859-1"><p>Café</p>'.encode("latin-1")
+    work = Work(DocumentFile(BY_NAME["html"], page, Asked()), Asked())
+    assert work.written({"Café": Line("é中")}) == page.replace(b"Caf\xe9", b"\xe9&#20013;")
+    values = "a=Café\n".encode("latin-1")
+    work = Work(DocumentFile(BY_NAME["properties"], values, Asked()), Asked())
+    assert work.written({"Café": Line("中")}) == b"a=\\u4e2d\n"
+
+
+def test_the_pages_of_an_epub_are_translated() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr("a.xhtml", "<html><p>One</p></html>")
+    work = Work(DocumentFile(BY_NAME["epub"], packed.getvalue(), Asked()), Asked())
+    with zipfile.ZipFile(io.BytesIO(work.written({"One": Line("一")}))) as archive:
+        assert archive.read("a.xhtml") == "<html><p>一</p></html>".encode()
+
+
+def test_modules_and_components_of_mdx_stay_however_long() -> None:
+    page = (
+        '---\ntitle: T\n---\nimport A from "a";\n\nOne.\n\n'
+        "export function B() {\n  return (\n\n    <i>x</i>\n  );\n}\n\n"
+        '<A\n  b={() => {\n    return "x";\n  }}\n/>\n\nTwo {a.map(i => <li key={i}>{i}</li>)}.\n'
+    )
+    work = Work(opened("mdx", page), Asked())
+    assert work.lines() == ["T", "One.", "Two <x1/>."]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nmt.commands.shell.streams import is_standard
 from nmt.documents.files import read_bytes
-from nmt.documents.registry import by_name_of_file
+from nmt.documents.registry import by_name_of_file, document_format
 from nmt.errors import ConfigError, DataError
 
 _TO_BE_NAMED = (".pdf", ".csv", ".tsv")  # endings of files that are not looked for in folders
@@ -64,6 +64,8 @@ def _within(folder: Path) -> list[Input]:
 
 def _is_document(path: Path) -> bool:
     """Whether a name alone tells that a file is a document; most tables are none."""
+    if path.suffix == ".xml":
+        return document_format(path) is not None
     return path.suffix not in _TO_BE_NAMED and by_name_of_file(path) is not None
 
 

@@ -102,8 +102,8 @@ class Lines:
         self._format = format_name
         self.kept: set[Path | None] = set()  # inputs whose lines were complete before
 
-    def translate(self, job: Job, ray: str | None, workers: int | None) -> UserError | None:
-        """Translate what is missing, here or on Ray; the first problem of a file does not stop the others."""
+    def translate(self, job: Job, ray: str | None, workers: int | None) -> list[UserError]:
+        """Translate what is missing, here or on Ray; a problem of a file, which is given back, stops no other."""
         from nmt.jobs.job import Job as Jobs
         from nmt.jobs.output import Output
 
@@ -122,10 +122,10 @@ class Lines:
             try:
                 jobs.run(pool)
             except UserError as problem:
-                return problem
+                return [problem]
             finally:
                 self.kept = progress.kept
-        return None
+        return []
 
     def of(self, each: Input) -> dict[str, Line] | None:
         """The translations of the lines of a document; None if they are not complete."""
@@ -198,12 +198,15 @@ class Written:
 
     folder: Path
 
-    def refuse_foreign(self, each: Input) -> None:
-        """Raise ConfigError for a file in the way that is not as nmt wrote it."""
-        target = self.folder / each.relative
-        if target.exists() and not self.knows(each):
-            fix = "name another --output-dir, or --overwrite it"
-            raise ConfigError(f"{target}: exists already, and is not as nmt wrote it; {fix}")
+    def may_write(self, each: Input) -> bool:
+        """Whether nothing is in the place of a document, or what nmt wrote."""
+        return not (self.folder / each.relative).exists() or self.knows(each)
+
+    def foreign(self, inputs: Sequence[Input]) -> list[UserError]:
+        """An error for each file in the way that is not as nmt wrote it."""
+        message = "exists already, and is not as nmt wrote it; name another --output-dir, or --overwrite it"
+        targets = [self.folder / each.relative for each in inputs if not self.may_write(each)]
+        return [ConfigError(f"{target}: {message}") for target in targets]
 
     def knows(self, each: Input) -> bool:
         """Whether a document is there as nmt wrote it."""

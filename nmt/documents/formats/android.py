@@ -100,7 +100,7 @@ def _value(xml: Xml, element: Element) -> tuple[int, int, Text, Put]:
         start, end, is_quoted = _bounds(xml.text, cdata.start + 9, cdata.end - 3)
         reader = _Reader(xml, (start, end), is_quoted, within_cdata)
         reader.add_words(xml.text[start:end])
-    return start, end, *enclosed(reader.writer.text())
+    return start, end, *enclosed(reader.writer.text(can_number=True))
 
 
 def _bounds(text: str, start: int, end: int) -> tuple[int, int, bool]:

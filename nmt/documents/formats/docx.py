@@ -24,6 +24,7 @@ _DROPPED = frozenset(["w:proofErr", "w:lastRenderedPageBreak", "w:softHyphen"])
 _NO_TEXT = re.compile(  # content controls whose words are chosen or computed
     r"<w:(?:dropDownList|comboBox|date|citation|bibliography|equation|picture)\b"
 )
+_BREAKS = frozenset(["w:tab", "w:ptab", "w:br", "w:cr"])
 _DEEPEST = 8  # containers in containers; what is deeper stays as it is
 _MOST_FIELDS = 20  # fields in fields
 _LAYOUT = re.compile(r"([ ]{4,})")  # spaces that place words
@@ -57,10 +58,8 @@ def read(text: str, asked: Asked) -> Document:
         if token.kind == "open" and token.name == "w:p":
             identity = token.attributes(text).get("w14:paraid")
             atoms = _atoms(elements, elements.children(number), 0)
-            for segment in segments(atoms):
-                unit = _unit(segment, identity.value if identity else "")
-                if unit is not None:
-                    units.append(unit)
+            found = [segment for segment in segments(atoms) if _has_words(segment)]
+            units += _units(found, identity.value if identity else "")
     return Document(text, sorted(units, key=lambda unit: unit.start))
 
 
@@ -148,6 +147,8 @@ def _content(elements: Elements, child: int) -> tuple[str, str]:
     if token.name == "w:fldChar":
         found = _FIELD_CHARACTER.search(token.raw(elements.text))
         return (found[1] if found else "hard"), ""
+    if token.name in _BREAKS:
+        return "break", ""
     return ("hard" if elements.holds_paragraph(child) else "single"), ""
 
 
@@ -161,7 +162,10 @@ def _words(elements: Elements, element: int) -> str:
 
 
 def _with_fields(text: str, atoms: Sequence[_Atom]) -> list[_Atom]:
-    """Whole fields are single pieces, those of links are pairs, and what is left of others ends units."""
+    """Whole fields are single pieces, those of links are pairs, and what is left of others ends units.
+
+    So do breaks, but for those in a field that is a piece.
+    """
     found: list[_Atom] = []
     begun: list[list[int]] = []  # where each field begins, and where its result does
     for atom in atoms:
@@ -174,13 +178,15 @@ def _with_fields(text: str, atoms: Sequence[_Atom]) -> list[_Atom]:
             begun[-1].append(len(found) - 1)
         elif atom.kind == "end" and begun:
             _join_field(text, found, begun.pop())
-    left = ("begin", "separate", "end")
+    left = ("begin", "separate", "end", "break")
     return [replace(atom, kind="hard") if atom.kind in left else atom for atom in found]
 
 
 def _join_field(text: str, found: list[_Atom], places: Sequence[int]) -> None:
     first = found[places[0]]
     if len(places) == 2 and _LINK.search(text, first.start, found[places[1]].end):
+        if any(atom.kind in ("break", "hard") for atom in found[places[1] :]):
+            return
         found[-1] = _piece(text, "close", found[-1], found[-1])
         found[places[0] : places[1] + 1] = [_piece(text, "open", first, found[places[1]])]
     else:
@@ -196,9 +202,17 @@ def _piece(text: str, kind: str, first: _Atom, last: _Atom) -> _Atom:
 # --- units ---
 
 
-def _unit(atoms: Sequence[_Atom], name: str) -> Unit | None:
-    if not any(atom.kind == "words" and has_words(atom.value) for atom in atoms):
-        return None
+def _has_words(atoms: Sequence[_Atom]) -> bool:
+    return any(atom.kind == "words" and has_words(atom.value) for atom in atoms)
+
+
+def _units(found: Sequence[Sequence[_Atom]], name: str) -> Iterator[Unit]:
+    """The units of a paragraph; behind the first, they have a number besides its name."""
+    for number, atoms in enumerate(found, start=1):
+        yield _unit(atoms, f"{name}.{number}" if name and number > 1 else name)
+
+
+def _unit(atoms: Sequence[_Atom], name: str) -> Unit:
     first, last = atoms[0], atoms[-1]
     maker = _Maker(atoms)
     text = maker.text()

@@ -2,4 +2,8 @@
 
 import re
 
+from nmt.documents.formats.html import read
+
+__all__ = ["MEMBERS", "read"]
+
 MEMBERS = re.compile(r"(?!META-INF/).*\.(?:xhtml|xht|html?)", re.IGNORECASE)

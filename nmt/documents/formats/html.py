@@ -135,6 +135,9 @@ class _Page:
             return False
         attributes = token.attributes(self._text)
         classes = attributes["class"].value.split() if "class" in attributes else []
+        language = attributes["lang"].value.lower() if "lang" in attributes else "en"
+        if not language.startswith("en"):
+            return True
         says_no = "translate" in attributes and attributes["translate"].value.lower() == "no"
         return says_no or "notranslate" in classes
 
@@ -149,7 +152,8 @@ class _Page:
             if depth == 0:
                 break
         is_inline = name in _INLINE
-        return _Item("single", name if is_inline else f"kept {name}", opening.start, end)
+        read = opening if name == "textarea" else None  # its placeholder
+        return _Item("single", name if is_inline else f"kept {name}", opening.start, end, read)
 
     # --- units ---
 

@@ -31,7 +31,10 @@ _ESM = re.compile(r"(?:import|export)\s+(?:[\w*{\"']|default\b)")
 _JSX = re.compile(r"\s*(?:</?[A-Z>]|\{|</?[a-z]\w*(?:\.\w+)+)")
 _FENCE = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})")
 _TASK = re.compile(r"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|\[\^[^\]\s]+\]:\s*")
+_DEFINITION = re.compile(r":\s+")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
+_BRACES = re.compile(r"\{[^{}]*\}")
+_LONGEST_CODE = 300  # lines of a module or of the tag of a component
 _HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
 _CELL = re.compile(r"(?:[^|\\]|\\.|\\$)++")  # also within code, only \| is no border
 _DELIMITERS = re.compile(r"[\s|:>-]+")
@@ -103,27 +106,43 @@ class _Page:
 
     def _shadow(self, body: int) -> str:
         """The text with blanks for lines of other syntaxes."""
-        shadow = [""] * len(self._lines)
+        shadow = list(self._lines)
+        shadow[:body] = [""] * body
         fence = ""
-        in_module = False
-        for number in range(body, len(self._lines)):
+        number = body
+        while number < len(self._lines):
             line = self._lines[number]
             opens = _FENCE.match(line)
-            in_module = bool(line.strip()) and (
-                in_module or self._begins_module(line, number, fence)
-            )
+            end = number + 1
             if fence or opens:
                 fence = _fence_after(line, fence, opens)
-                shadow[number] = line
-            elif in_module or self._is_other(line):
-                self._titles.append(number)
+            elif self._begins_module(line, number, body):
+                end = self._end_of_code(number, is_module=True)
+            elif self._is_other(line):
+                end = self._end_of_code(number, is_module=False) if self._is_mdx else end
             else:
-                shadow[number] = line
+                number += 1
+                continue
+            if not (fence or opens):
+                self._titles += range(number, end)
+                shadow[number:end] = [""] * (end - number)
+            number = end
         return "\n".join(shadow)
 
-    def _begins_module(self, line: str, number: int, fence: str) -> bool:
-        before = self._lines[number - 1].strip() if number else ""
-        return self._is_mdx and not fence and not before and _ESM.match(line) is not None
+    def _begins_module(self, line: str, number: int, body: int) -> bool:
+        is_first = number == body or not self._lines[number - 1].strip()
+        return self._is_mdx and is_first and _ESM.match(line) is not None
+
+    def _end_of_code(self, first: int, is_module: bool) -> int:
+        """The line behind a component's tag or a module, whose brackets are closed there."""
+        code = ""
+        last = min(len(self._lines), first + _LONGEST_CODE)
+        for number in range(first, last):
+            code += self._lines[number] + "\n"
+            ends_here = not is_module or not "".join(self._lines[number + 1 : number + 2]).strip()
+            if ends_here and _is_closed(code):
+                return number + 1
+        return first + 1
 
     def _is_other(self, line: str) -> bool:
         return bool(_DIRECTIVE.match(line) or (self._is_mdx and _JSX.match(line)))
@@ -159,8 +178,21 @@ class _Page:
 
     def _take_inline(self, content: str, first: int, parent: str) -> None:
         places = self._places(content.split("\n"), first)
-        if places is None:
-            return
+        for part in [] if places is None else self._definitions(places):
+            self._take_lines(part, parent)
+
+    def _definitions(self, places: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+        """A paragraph in which `: ` begins a definition, as its parts."""
+        parts: list[list[tuple[int, int]]] = [[]]
+        for start, end in places:
+            mark = _DEFINITION.match(self._text, start, end)
+            if mark is not None and parts[-1]:
+                parts.append([(mark.end(), end)])
+            else:
+                parts[-1].append((start, end))
+        return parts
+
+    def _take_lines(self, places: list[tuple[int, int]], parent: str) -> None:
         if parent == "heading_open":
             identifier = _HEADING_ID.search(self._text, *places[-1])
             if identifier is not None and identifier.end() == places[-1][1]:
@@ -267,6 +299,16 @@ def _blocks(shadow: str, is_mdx: bool) -> Iterator[tuple[Any, str]]:
         if token.map and (is_text or token.type == "table_open"):
             yield token, before
         before = token.type
+
+
+def _is_closed(code: str) -> bool:
+    """Whether all brackets are closed; a > within braces may be an arrow."""
+    outside = code
+    while (shorter := _BRACES.sub("", outside)) != outside:
+        outside = shorter
+    pairs = (("(", ")"), ("[", "]"), ("<", ">"))
+    is_even = all(outside.count(opening) == outside.count(closing) for opening, closing in pairs)
+    return is_even and not set("{}") & set(outside)
 
 
 def _fence_after(line: str, fence: str, opens: re.Match[str] | None) -> str:

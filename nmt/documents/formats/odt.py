@@ -5,11 +5,11 @@ Facts are those of OpenDocument 1.3, part 3, chapters 5 and 6 (paragraphs and wh
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Unit, replacing
+from nmt.documents.document import Document, Edit, Unit
 from nmt.documents.office import Atom, Elements, Sentence, segments
 from nmt.documents.text import Text, has_words
 
@@ -18,6 +18,7 @@ MEMBERS = re.compile(r"(?:content|styles)\.xml")
 _PARAGRAPHS = frozenset(["text:p", "text:h"])
 _PAIRS = frozenset(["text:span", "text:a", "text:meta"])
 _HIDDEN = frozenset(["text:tracked-changes"])  # has what was deleted
+_BREAKS = frozenset(["text:tab", "text:line-break"])
 _DROPPED = frozenset(["text:soft-page-break"])
 _DEEPEST = 8  # pairs in pairs; what is deeper stays as it is
 _DEEPEST_NOTE = 3  # notes in notes
@@ -35,11 +36,21 @@ class _Atom(Atom):
 
 
 class _Span(NamedTuple):
-    """A text and its place."""
+    """A text, its place, and the tags that stand before it and behind it there."""
 
     start: int
     end: int
     text: Text
+    before: str
+    after: str
+
+    def unit(self, name: str) -> Unit:
+        """The text to be put in its place."""
+
+        def write(texts: Sequence[str]) -> list[Edit]:
+            return [Edit(self.start, self.end, self.before + texts[0] + self.after)]
+
+        return Unit(name, self.start, (self.text,), write)
 
 
 def read(text: str, asked: Asked) -> Document:
@@ -55,11 +66,10 @@ def read(text: str, asked: Asked) -> Document:
         if token.name in _HIDDEN:
             done = elements.end(number)
         elif token.name in _PARAGRAPHS:
-            span = reader.span(number, 0)
-            if span is not None:
-                identity = token.attributes(text).get("xml:id")
-                name = identity.value if identity else ""
-                units.append(Unit(name, span.start, (span.text,), replacing(span.start, span.end)))
+            identity = token.attributes(text).get("xml:id")
+            name = identity.value if identity else ""
+            for count, span in enumerate(reader.spans(number, 0), start=1):
+                units.append(span.unit(f"{name}.{count}" if name and count > 1 else name))
     return Document(text, sorted(units, key=lambda unit: unit.start))
 
 
@@ -71,14 +81,16 @@ class _Reader:
         self._plain = frozenset(_plain_styles(elements))
         self.taken: set[int] = set()  # elements in pieces of texts: what is in them is no unit
 
-    def span(self, paragraph: int, depth: int) -> _Span | None:
-        """The words of a paragraph, and their place; None if it has none.
+    def spans(self, paragraph: int, depth: int) -> Iterator[_Span]:
+        """The words of a paragraph between its breaks, and their places.
 
         `depth` is the number of paragraphs around it.
         """
-        (atoms,) = segments(list(self._atoms(paragraph, 0)))
-        if not any(atom.kind == "words" and has_words(atom.value) for atom in atoms):
-            return None
+        for atoms in segments(list(self._atoms(paragraph, 0))):
+            if any(atom.kind == "words" and has_words(atom.value) for atom in atoms):
+                yield self._span(atoms, depth)
+
+    def _span(self, atoms: Sequence[_Atom], depth: int) -> _Span:
         sentence = Sentence()
         skipped = _needless(atoms)
         for place, atom in enumerate(atoms):
@@ -90,7 +102,10 @@ class _Reader:
                 (sentence.open if atom.kind == "open" else sentence.close)(atom.value)
         raw = self._elements.text[atoms[0].start : atoms[-1].end]
         start = atoms[0].start + len(raw) - len(raw.lstrip())
-        return _Span(start, start + len(raw.strip()), sentence.text())
+        loose = [atom.value for atom in atoms if atom.kind == "loose"]
+        closing = "".join(tag for tag in loose if tag.startswith("</"))
+        opening = "".join(tag for tag in loose if not tag.startswith("</"))
+        return _Span(start, start + len(raw.strip()), sentence.text(), closing, opening)
 
     def _atoms(self, element: int, depth: int) -> Iterator[_Atom]:
         for number in self._elements.children(element):
@@ -98,14 +113,24 @@ class _Reader:
             if token.name in _DROPPED:
                 continue
             if token.name in _PAIRS and token.kind == "open" and depth < _DEEPEST:
-                yield self._tag(number, "open")
-                yield from self._atoms(number, depth + 1)
-                yield self._tag(number, "close")
+                yield from self._of_pair(number, depth)
+            elif token.name in _BREAKS:
+                raw = self._elements.raw(number)
+                yield _Atom("hard", raw, token.start, self._elements.end(number), number)
             else:
                 words = self._words(number)
                 value = self._elements.raw(number) if words is None else words
                 kind = "single" if words is None else "words"
                 yield _Atom(kind, value, token.start, self._elements.end(number), number)
+
+    def _of_pair(self, number: int, depth: int) -> list[_Atom]:
+        """A pair with what it encloses. One with a break in it ends units, or is loose if it shows nothing."""
+        opening, closing = self._tag(number, "open"), self._tag(number, "close")
+        inner = list(self._atoms(number, depth + 1))
+        if any(atom.kind == "hard" for atom in inner):
+            kind = "loose" if opening.is_plain else "hard"
+            opening, closing = replace(opening, kind=kind), replace(closing, kind=kind)
+        return [opening, *inner, closing]
 
     def _tag(self, number: int, kind: str) -> _Atom:
         token = self._elements.tokens[number]
@@ -138,9 +163,9 @@ class _Reader:
         for number in range(atom.number, self._elements.partner[atom.number]):
             token = self._elements.tokens[number]
             if token.kind == "open" and token.name in _PARAGRAPHS and token.start >= end:
-                span = self.span(number, depth + 1)
-                if span is not None:
-                    parts += [self._elements.text[end : span.start], span.text]
+                for span in self.spans(number, depth + 1):
+                    parts += [self._elements.text[end : span.start], span.before, span.text]
+                    parts.append(span.after)
                     end = span.end
         return [*parts, self._elements.text[end : atom.end]]
 

@@ -48,6 +48,12 @@ _OF_FLAG: dict[str, tuple[str, ...]] = {
 }
 
 
+# Whose placeholders may have numbers: %1$s, {0}
+_NUMBERED = frozenset(
+    ("c-format", "objc-format", "php-format", "java-printf-format", "python-brace-format")
+)
+
+
 @dataclass
 class _Field:
     """A keyword and its strings: their decoded value, from the keyword to the end of the last string."""
@@ -182,7 +188,8 @@ def _text(value: str, entry: _Entry) -> tuple[Text, str]:
     known = [_OF_FLAG[flag] for flag in entry.flags if flag in _OF_FLAG]
     pattern = placeholders.message_pattern(*(sum(known, ()) or _UNKNOWN))
     words, key = without_key(unwrapped(value), "_&", pattern)
-    return placeholders.message(words, pattern), key
+    can_number = bool(_NUMBERED.intersection(entry.flags))
+    return placeholders.message(words, pattern, can_number), key
 
 
 def _translations(entry: _Entry) -> list[_Field]:

@@ -38,7 +38,7 @@ def read(text: str, asked: Asked) -> Document:
             return _encoded(written, in_ascii)
 
         words = value.replace("''", "'") if has_arguments else value
-        unit = message_unit(key, words, (start, end), write, _PATTERN)
+        unit = message_unit(key, words, (start, end), write, _PATTERN, can_number=True)
         units += [unit] if unit else []
     return Document(text, units)
 

@@ -57,7 +57,7 @@ def read(text: str, asked: Asked) -> Document:
         if _OCTAL.search(entry.raw):
             continue
         value = _decoded(entry.raw)
-        unit = message_unit(entry.key, value, entry.place, _encoded, APPLE, context=entry.comment)
+        unit = message_unit(entry.key, value, entry.place, _encoded, APPLE, entry.comment, True)
         units += [unit] if unit else []
     return Document(text, units)
 

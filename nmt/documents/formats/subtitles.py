@@ -19,6 +19,7 @@ _TIMES = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\r\n]*")
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _STYLE = r"\{\\[^{}]{1,99}\}"  # {\an8}, of ASS
 _TIMESTAMP = r"<\d[\d:.]{4,14}>"
+_TIME_WITHIN = re.compile(_TIMESTAMP)
 _PATTERN = placeholders.message_pattern(_STYLE, _TIMESTAMP)
 _SPEAKER = r">{1,3}\s*|[A-Z][A-Z\d .'’-]{0,30}:\s+"  # >> BOB:
 # What stands before and behind the words of a cue: styles, marks of music and speakers, brackets of sounds, tags.
@@ -30,6 +31,7 @@ _ENCLOSED = re.compile(r"<([a-z]+)(?:[.\s][^<>]*)?>((?:(?!</?\1\b)[\s\S])*)</\1>
 _VOICE = re.compile(r"<v(?:\.[^<>\s]*)?\s[^<>]*>")
 _SPEAKS = re.compile(rf"\s*(?:[-–—]\s*\S|{_SPEAKER})")
 _ENDS = re.compile(r"[.!?…:。！？][\"'”’)\]]*$")
+_NO_TAGS = re.compile(r"<[^<>]*>")
 _SOUND = re.compile(r"[\[(][^\[\]()]*[\])]")
 _LONGEST_PAUSE = 1.5  # seconds between cues of one sentence
 _MOST_CUES = 5
@@ -164,15 +166,17 @@ def _groups(cues: Sequence[_Cue]) -> list[list[_Cue]]:
 def _goes_on(cue: _Cue, following: _Cue) -> bool:
     if not (cue.goes_on and following.goes_on):
         return False
-    words, next_words = cue.parts[0].words, following.parts[0].words
+    words, next_words = (_NO_TAGS.sub("", each.parts[0].words) for each in (cue, following))
     is_near = following.begins - cue.ends <= _LONGEST_PAUSE
     begins_anew = next_words[:1].isupper() and words.endswith(("-", "--"))
-    return is_near and bool(words and next_words) and not _ENDS.search(words) and not begins_anew
+    have_words = any(map(str.isalpha, words)) and any(map(str.isalpha, next_words))
+    return is_near and have_words and not _ENDS.search(words) and not begins_anew
 
 
 def _units(group: Sequence[_Cue], asked: Asked, eol: str, text: str) -> list[Unit]:
     if len(group) > 1:
         parts = [cue.parts[0] for cue in group]
+        _enclose(parts)
         whole = _text(" ".join(part.words for part in parts))
         if not whole.singles:
             return [_sentence(group, parts, whole, asked, eol, text)]
@@ -183,6 +187,19 @@ def _units(group: Sequence[_Cue], asked: Asked, eol: str, text: str) -> list[Uni
             if has_words(found.words):
                 units.append(_sentence([cue], [part], found, asked, eol, text))
     return units
+
+
+def _enclose(parts: Sequence[_Line]) -> None:
+    """Leave tags that enclose a sentence over several cues to the first and the last of them."""
+    pair = _ENCLOSED.match(" ".join(part.words for part in parts))
+    if pair is None:
+        return
+    first, last = parts[0], parts[-1]
+    opening = first.words[: pair.start(2)]
+    closing = f"</{pair[1]}>"
+    if last.words.endswith(closing):
+        first.before, first.words = first.before + opening, first.words[len(opening) :]
+        last.behind, last.words = closing + last.behind, last.words.removesuffix(closing)
 
 
 def _text(words: str) -> Text:
@@ -200,12 +217,14 @@ def _sentence(
     sizes = [float(len(part.words)) for part in parts]
 
     def write(texts: Sequence[str]) -> list[Edit]:
-        pieces = cut(texts[0], sizes) or [texts[0]] * len(parts)
+        pieces = cut(texts[0], sizes) or [texts[0], *["……"] * (len(parts) - 1)]
         return [
             _edit(part, piece, asked, eol, text) for part, piece in zip(parts, pieces, strict=True)
         ]
 
-    return Unit(f"{group[0].begins:.3f}", parts[0].start, (whole,), write, limit=asked.width)
+    has_times = any(_TIME_WITHIN.search(part.words) for part in parts)
+    problem = "it has times within" if has_times else ""
+    return Unit(f"{group[0].begins:.3f}", parts[0].start, (whole,), write, problem=problem)
 
 
 def _edit(part: _Line, piece: str, asked: Asked, eol: str, text: str) -> Edit:

@@ -97,6 +97,8 @@ def _unit(xml: Xml, element: Element, holder: Element, is_preserved: bool) -> Un
     if source is None:
         return None
     texts, put = _texts(xml, source, is_preserved)
+    problem = "" if texts else "plurals or choices with codes within"
+    texts = texts or _source(xml, source, is_preserved)[:1]
     if not any(has_words(text.words) for text in texts):
         return None
     state = (holder if _is_second(xml) else target or holder).attribute("state")
@@ -108,6 +110,7 @@ def _unit(xml: Xml, element: Element, holder: Element, is_preserved: bool) -> Un
         texts=texts,
         write=lambda filled: _edits(xml, holder, source, target, put(filled)),
         existing=xml.words(target) if target and state not in _UNTRANSLATED else "",
+        problem=problem,
     )
 
 

@@ -14,8 +14,12 @@ from nmt.documents.messages import message_unit
 from nmt.errors import DataError
 
 _TEXT = "tag:yaml.org,2002:str"
-_LOCALE = re.compile(r"en(?:[-_][A-Za-z]{2,4})?")
+_LOCALE = re.compile(r"(?:en|zh)(?:[-_][A-Za-z]{2,4})?")
 _NEEDS_QUOTES = re.compile(r"^[\s\-?:,\[\]{}#&*!|>'\"%@`]|:\s|\s#|[\s:]$|\n")
+_RUBY = re.compile(r":[a-z_]\w*")
+_SYMBOLS = re.compile(
+    r"\[ *(?::[a-z_]\w* *, *)*:[a-z_]\w* *\]"
+)  # [:year, :month], which PyYAML refuses
 _BLOCK = re.compile(r"[|>][^\n]*\n")
 
 
@@ -25,16 +29,18 @@ def read(text: str, asked: Asked) -> Document:
     units: list[Unit] = []
     about: list[Edit] = []
     for root in roots:
-        about += _locale(root, asked)
+        locale = _locale(root, asked)
+        about += locale
         for keys, node in _texts(root, (), set()):
-            unit = _unit(text, keys, node)
+            unit = _unit(text, keys[1:] if locale else keys, node)
             units += [unit] if unit else []
     return Document(text, units, about)
 
 
 def _roots(text: str) -> list[yaml.Node]:
     try:
-        return [root for root in yaml.compose_all(text, yaml.SafeLoader) if root is not None]
+        shadow = _SYMBOLS.sub(lambda found: found[0].replace(":", "_"), text)
+        return [root for root in yaml.compose_all(shadow, yaml.SafeLoader) if root is not None]
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise DataError(f"line {line}: {error.problem or 'no YAML'}") from None
@@ -75,6 +81,8 @@ def _texts(
 def _unit(text: str, keys: tuple[str, ...], node: yaml.ScalarNode) -> Unit | None:
     start, end = node.start_mark.index, node.end_mark.index
     raw = text[start:end]
+    if _RUBY.fullmatch(raw):
+        return None
     if node.style in ("|", ">"):
         return _block_unit(keys, node, start, raw)
 
