@@ -6,7 +6,7 @@ from nmt.documents.text import is_nested
 
 _END = re.compile(
     r"""
-    (?P<stop> [.!?…]+ ) (?: ["')\]”’*_] | </g\d+> ){0,6} \s+
+    (?<! [.!?…] ) (?P<stop> [.!?…]++ ) (?: ["')\]”’*_] | </g\d+> ){0,6} \s++
     (?= (?: ["'(\[“‘*_] | <g\d+> ){0,6} (?: [A-Z] | <x\d+/> ) )
     """,
     re.VERBOSE,
