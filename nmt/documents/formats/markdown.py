@@ -34,6 +34,9 @@ _TASK = re.compile(r"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|\[\^[^\]\s]+\]:\s*")
 _DEFINITION = re.compile(r":\s+")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
 _BRACES = re.compile(r"\{[^{}]*\}")
+_MOST_LOOKED_AT = (
+    20_000  # lines, over all components: what is never closed must take no square of time
+)
 _LONGEST_CODE = 300  # lines of a module or of the tag of a component
 _HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
 _CELL = re.compile(r"(?:[^|\\]|\\.|\\$)++")  # also within code, only \| is no border
@@ -63,6 +66,7 @@ class _Page:
             self._lines.append(match[0].rstrip("\r\n"))
         self._references = {normalized(match[1]) for match in _REFERENCE.finditer(text)}
         self._units: list[Unit] = []
+        self._may_look_at = _MOST_LOOKED_AT
         self._titles: list[int] = []  # lines of other syntaxes, which may have one
 
     def document(self) -> Document:
@@ -136,8 +140,9 @@ class _Page:
     def _end_of_code(self, first: int, is_module: bool) -> int:
         """The line behind a component's tag or a module, whose brackets are closed there."""
         code = ""
-        last = min(len(self._lines), first + _LONGEST_CODE)
+        last = min(len(self._lines), first + _LONGEST_CODE, first + self._may_look_at)
         for number in range(first, last):
+            self._may_look_at -= 1
             code += self._lines[number] + "\n"
             ends_here = not is_module or not "".join(self._lines[number + 1 : number + 2]).strip()
             if ends_here and _is_closed(code):
