@@ -90,5 +90,5 @@ def _places(text: str) -> list[_Place]:
 def _is_bound(text: str, at: int) -> bool:
     """Whether what stands before and behind a place belongs together."""
     before, after = text[at - 1], text[at]
-    is_latin = before.isascii() and after.isascii() and before.isalnum() and after.isalnum()
+    is_latin = (before + after).isascii() and not (before.isspace() or after.isspace())
     return is_latin or after in _AFTER_CLAUSE or before in _OPENING

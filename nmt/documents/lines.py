@@ -6,10 +6,11 @@ Blanks at the ends of lines, and lines without letters, stay.
 import re
 from collections.abc import Callable
 
+from nmt.documents.protection import protected
 from nmt.documents.sentences import joined, sentences
 from nmt.documents.text import Untranslated, difference, has_words, is_nested
 
-_BREAK_TAG = "<x99999999/>"  # a line break within a pair of tags
+_BREAK_TAG = "<x80000000/>"  # a line break within a pair of tags
 _EDGES = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
 
 Translate = Callable[[str], str]  # the translation of a sentence; raises Untranslated
@@ -19,7 +20,7 @@ def lines_of(words: str) -> list[str]:
     """The sentences that a translator is asked for."""
     found: list[str] = []
     for line in _cut(words):
-        found += [sentence for sentence in sentences(line.strip()) if has_words(sentence)]
+        found += [protected(each).line for each in sentences(line.strip()) if has_words(each)]
     return found
 
 
@@ -66,7 +67,8 @@ def _line(line: str, translate: Translate) -> str:
 def _sentence(sentence: str, translate: Translate) -> str:
     if not has_words(sentence):
         return sentence
-    chinese = translate(sentence).strip()
+    read = protected(sentence)
+    chinese = read.restored(translate(read.line).strip())
     problem = difference(sentence, chinese)
     if problem:
         raise Untranslated(problem)

@@ -20,6 +20,7 @@ ANY = placeholders.message_pattern(
     placeholders.BRACES,
     placeholders.LIKELY_PRINTF,
 )
+_BAR_WITHIN = re.compile(r"\{[^{}]*\|")  # {0,choice,0#none|1#one}
 _FORMS = re.compile(r"(\s*\|\s*)")  # car | cars
 # What a machine reads as a whole: a colour, a path, a name of an icon, a date's format.
 _FOR_MACHINES = re.compile(
@@ -70,7 +71,8 @@ def _texts(
     message = icu.read(value)
     if message is not None:
         return message.texts, message.written
-    forms = _FORMS.split(unwrapped(value))
+    words = unwrapped(value)
+    forms = [words] if _BAR_WITHIN.search(words) else _FORMS.split(words)
 
     def together(filled: Sequence[str]) -> str:
         between = [*forms[1::2], ""]

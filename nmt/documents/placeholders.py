@@ -9,21 +9,21 @@ from nmt.documents.text import Escape, Text, Writer, as_it_is
 
 PRINTF = r"""
     % (?: \d{1,2}\$ )? [-+\ \#0']{0,5} (?: \d{1,5} | \* )? (?: \. (?: \d{1,5} | \* )? )?
-      (?: hh? | ll? | [qjztL] | I64 )? [diouxXeEfFgGaAcCsSpn@]       # %s, %1$s, %5.2f, %lu
+      (?: hh? | ll? | [qjztL] | I64 )? [diouxXeEfFgGaAcCsSpn@] (?: %% )?   # %s, %1$s, %5.2f, %lu, %d%%
   | % [-+\ \#0']{0,5} \d{0,5} <PRI\w{1,9}>                             # of C's inttypes.h
   | %%
 """
 # %s in a text that is not marked as a format: no space as a flag, and no letter behind.
 LIKELY_PRINTF = r"""
     (?<! [\w%] ) % (?: \d{1,2}\$ )? [-+\#0]{0,5} \d{0,5} (?: \.\d{1,5} )?
-    (?: hh? | ll? | [zjtL] )? [diufgxXcs@] (?! [A-Za-z]{2} )
+    (?: hh? | ll? | [zjtL] )? [diufgxXcs@] (?! [A-Za-z]{2} ) (?: %% )?
 """
 PYTHON = r"% \( [\w.\ -]{1,99} \) [-+\ \#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [diouxXeEfFgGcrsa]"
 PYTHON_BRACE = r"""
     \{\{ | \}\} | \{ [\w.\[\]]{0,99} (?: ![rsa] )? (?: : [^{}]{0,99} (?: \{ [^{}]{0,99} \} [^{}]{0,99} )? )? \}
 """
 MUSTACHE = r"\{\{\{ [^{}]{1,199} \}\}\} | \{\{ [^{}]{1,199} \}\} %?"  # {{name}}, {{count, number}}
-BRACES = r"\{ [^{}\n]{0,199} \} %?"  # {name}, {0}, {0, number, #.#}
+BRACES = r"\{ [^{}\n]{0,199} (?: \{ [^{}\n]{0,99} \} [^{}\n]{0,99} ){0,9} \} %?"  # {name}, {0}, {0, number, #.#}
 RUBY = r"%\{ [^{}\s]{1,99} \} | %< [\w.]{1,99} > [-+\ \#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [a-zA-Z]"
 QUOTED_BRACES = r"' [{}] [^'\n]{0,99} '"  # '{', of ICU
 DOLLAR = r"\$\{ [^{}\n]{1,199} \}"  # ${name}
@@ -89,6 +89,6 @@ def _add_piece(writer: Writer, piece: str, escape: Escape) -> None:
     elif tag is None or tag[3] or tag[2].lower() in _VOID:
         writer.single(escape(piece))
     elif tag[1]:
-        writer.close(escape(piece), tag[2])
+        writer.close(escape(piece), tag[2].partition(".")[0])
     else:
-        writer.open(escape(piece), tag[2])
+        writer.open(escape(piece), tag[2].partition(".")[0])  # <c.red> of WebVTT

@@ -105,7 +105,7 @@ Parts = tuple[
 
 # %s, %5.1f, {}, {:,d}
 _UNNUMBERED = re.compile(
-    r"%[-+ #0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL]|I64)?[diouxXeEfFgGaAcCsSp@]|\{(?:![rsa])?(?::[^{}]*)?\}"
+    r"%[-+ #0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL]|I64)?[diouxXeEfFgGaAcCsSp@](?:%%)?|\{(?:![rsa])?(?::[^{}]*)?\}"
 )
 
 

@@ -13,6 +13,7 @@ from nmt.documents.exchange import extracted, translations
 from nmt.documents.files import DocumentFile
 from nmt.documents.memory import add_to_memory, read_memory
 from nmt.documents.pipeline import Line, Work, values_by_name, words_by_name
+from nmt.documents.protection import protected
 from nmt.documents.registry import BY_NAME, FORMATS
 from nmt.documents.translation import translated_lines
 from nmt.errors import DataError
@@ -219,6 +220,24 @@ def test_placeholders_without_numbers_keep_their_order_or_get_numbers(
     assert expected in text
 
 
+@pytest.mark.parametrize(
+    ("form", "source", "lines"),
+    [
+        ("po", 'msgid "&larr; Back"\nmsgstr ""\n', ["&larr; Back"]),
+        ("properties", "a=&Open file...\n", ["Open file..."]),
+        ("properties", "a={0,choice,0#No cats|1<{0} cats} here\n", ["<x1/> here"]),
+        ("markdown", "As [@smith2015, p. 7] and [-@lee2019] say.", ["As <x1/> and <x2/> say."]),
+        (
+            "vtt",
+            "WEBVTT\n\n00:01.000 --> 00:02.000\nIn <c.red>the back</c> now\n",
+            ["In <g1>the back</g1> now"],
+        ),
+    ],
+)
+def test_what_a_translator_is_asked_for(form: str, source: str, lines: list[str]) -> None:
+    assert Work(opened(form, source), Asked()).lines() == lines
+
+
 def test_tabs_and_choices_that_cannot_be_read_stay() -> None:
     text, _ = translated(
         "json", '{"a": "Name:\\tvalue"}', {"Name:": "名称：", "value": "值"}.__getitem__
@@ -257,3 +276,36 @@ def test_modules_and_components_of_mdx_stay_however_long() -> None:
     )
     work = Work(opened("mdx", page), Asked())
     assert work.lines() == ["T", "One.", "Two <x1/>."]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "line", "chinese", "restored"),
+    [
+        (
+            "© 2024 <g1>Acme</g1>",
+            "<x90000000/> 2024 <g1>Acme</g1>",
+            "<x90000000/>2024<g1>甲</g1>",
+            "©2024<g1>甲</g1>",
+        ),
+        (
+            "See<g1><g2>1</g2></g1> now",
+            "See<x90000001/> now",
+            "看<x90000001/>",
+            "看<g1><g2>1</g2></g1>",
+        ),
+        (
+            "Your <g1><x2/></g1> came.",
+            "Your <x90000000/> came.",
+            "<x90000000/>来了。",
+            "<g1><x2/></g1>来了。",
+        ),
+        ("<g1>T</g1>he mill", "The mill", "磨坊", "<g1>磨</g1>坊"),
+        ("<g1>Two</g1> words", "<g1>Two</g1> words", "<g1>两</g1>词", "<g1>两</g1>词"),
+    ],
+)
+def test_what_holds_no_words_is_one_tag(
+    sentence: str, line: str, chinese: str, restored: str
+) -> None:
+    read = protected(sentence)
+    assert read.line == line
+    assert read.restored(chinese) == restored

@@ -15,7 +15,7 @@ from nmt.errors import DataError
 
 _ESCAPE = r"(?: \\ u [\da-fA-F]{4} ){1,99} | \\ [\s\S]"
 _JAVA = r"""
-    % (?: \d{1,2}\$ )? [-+\#0,(]{0,5} \d{0,5} (?: \.\d{1,5} )? (?: [bBhHsScCdoxXeEfgGaAn] | [tT][a-zA-Z] )
+    % (?: \d{1,2}\$ )? [-+\#0,(]{0,5} \d{0,5} (?: \.\d{1,5} )? (?: [bBhHsScCdoxXeEfgGaAn] | [tT][a-zA-Z] ) (?: %% )?
 """
 _PATTERN = placeholders.message_pattern(
     _ESCAPE,

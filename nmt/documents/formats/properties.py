@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from nmt.documents import placeholders
+from nmt.documents.accelerators import with_key, without_key
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document
 from nmt.documents.messages import message_unit
@@ -33,11 +34,16 @@ def read(text: str, asked: Asked) -> Document:
         value = _decoded(text[start:end])
         has_arguments = _ARGUMENT.search(value) is not None
 
-        def write(translation: str, has_arguments: bool = has_arguments) -> str:
-            written = translation.replace("'", "''") if has_arguments else translation
-            return _encoded(written, in_ascii)
+        words, key_of_menu = without_key(
+            value.replace("''", "'") if has_arguments else value, "&", _PATTERN
+        )
 
-        words = value.replace("''", "'") if has_arguments else value
+        def write(
+            translation: str, has_arguments: bool = has_arguments, mark: str = key_of_menu
+        ) -> str:
+            whole = with_key(translation, mark)
+            return _encoded(whole.replace("'", "''") if has_arguments else whole, in_ascii)
+
         unit = message_unit(key, words, (start, end), write, _PATTERN, can_number=True)
         units += [unit] if unit else []
     return Document(text, units)
