@@ -105,8 +105,7 @@ class Translator:
     def _links(self, pairs: Sequence[SentencePair]) -> list[Sequence[Link]]:
         """The words of pairs that belong together, as ranges of characters."""
         with self._turn:
-            alignments = self._aligner.align(pairs)
-        return [() if alignment is None else alignment.links for alignment in alignments]
+            return self._aligner.links(pairs)
 
     def _lines(self, lines: Sequence[str]) -> dict[str, Line]:
         """The translations of lines of a document, a window at a time."""

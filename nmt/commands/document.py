@@ -169,14 +169,10 @@ def _show(work: _Files, extract: bool) -> None:
 
 
 def _translations(path: Path) -> dict[str, str]:
+    from nmt.corpus.reading.lines import read_lines
     from nmt.documents.exchange import translations
-    from nmt.documents.files import read_bytes
 
-    try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: no UTF-8") from None
-    return translations(text.splitlines(), str(path))
+    return translations(read_lines(path), str(path))
 
 
 # --- translating ---

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from nmt.corpus.reading.pairs import columns_of
-from nmt.errors import DataError
+from nmt.corpus.reading.pairs import read_tsv
 from nmt.files import write_text
 
 
@@ -12,11 +11,7 @@ def read_memory(path: Path) -> dict[str, str]:
     """The translations of a table, by their words; the last one counts. There are none where there is no file."""
     if not path.exists():
         return {}
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (UnicodeDecodeError, IsADirectoryError):
-        raise DataError(f"{path}: no text in UTF-8; name a table of two columns") from None
-    pairs = columns_of(iter(line for line in lines if line.strip()), path)
+    pairs = read_tsv(path)
     return {_unescaped(source): _unescaped(target) for source, target in pairs if target.strip()}
 
 

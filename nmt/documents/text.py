@@ -98,9 +98,8 @@ class Text:
         )
 
 
-Parts = tuple[
-    str | Text, ...
-]  # of a piece, as they are written: within an image, its description is a text
+# Of a piece, as they are written: within an image, its description is a text.
+Parts = tuple[str | Text, ...]
 
 
 # %s, %5.1f, {}, {:,d}
@@ -157,9 +156,8 @@ class Writer:
         self._escape = escape
         self._pending = ""  # words, in which a tag may still become whole
         self._written: list[str] = []
-        self._opened: list[
-            tuple[int, Parts, str]
-        ] = []  # place in `_written`, what opened, its name
+        # Of each: its place in `_written`, what opened it, its name.
+        self._opened: list[tuple[int, Parts, str]] = []
         self._number = 0
         self._pairs: dict[int, tuple[Parts, str]] = {}
         self._singles: dict[int, Parts] = {}

@@ -30,6 +30,7 @@ from nmt.translate.translation import Candidate, Translation
 
 if TYPE_CHECKING:
     from nmt.scoring.alignment import Alignment
+    from nmt.text.offsets import Range
 
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'-]*[.]?")
 
@@ -105,6 +106,10 @@ class Translator:
 
         assert isinstance(self.engine, Decoder)  # noqa: S101 - whoever asks has chosen it
         return align(self.engine, pairs)
+
+    def links(self, pairs: Sequence[SentencePair]) -> "list[Sequence[tuple[Range, Range]]]":
+        """The words of source and target that belong together, as ranges; none of a pair that cannot be aligned."""
+        return [() if each is None else each.links for each in self.align(pairs)]
 
     # --- the steps of a line ---
 

@@ -196,3 +196,15 @@ def test_translate_says_that_a_file_is_a_document(trained: RunDir, page: Path) -
     assert (
         f"nmt: {page}: Markdown, translated line by line; nmt document keeps its structure" in said
     )
+
+
+def test_a_line_separator_in_a_text_is_no_end_of_a_line(trained: RunDir, tmp_path: Path) -> None:
+    source = '{"a": "one\u2028two three."}'
+    code, text, said = document(trained, "--format", "json", stdin=source)
+    assert code == 0, said
+    assert list(json.loads(text)) == ["a"]
+    units = tmp_path / "units.jsonl"
+    record = {"source": "one\u2028two three.", "target": "一\u2028二三。"}
+    units.write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
+    code, text, said = document(trained, "--format", "json", "--apply", units, stdin=source)
+    assert (code, text) == (0, '{"a": "一\u2028二三。"}'), said

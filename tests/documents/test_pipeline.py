@@ -309,3 +309,9 @@ def test_what_holds_no_words_is_one_tag(
     read = protected(sentence)
     assert read.line == line
     assert read.restored(chinese) == restored
+
+
+def test_a_memory_keeps_characters_that_only_some_take_for_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "memory.tsv"
+    add_to_memory(path, {}, {"One\u2028two\x85": "一\u2028二"})
+    assert read_memory(path) == {"One\u2028two\x85": "一\u2028二"}

@@ -2,8 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nmt.commands.documents.inputs import Input
 from nmt.commands.shell.streams import is_watched, warn
-from nmt.commands.translation.files import Job, model_of, shard_translator
+from nmt.commands.translation.files import Job, opened_pool, shard_translator
 from nmt.commands.translation.progress import Progress
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.documents.asked import Asked
@@ -24,7 +23,6 @@ from nmt.files import checksum, read_json, write_json
 from nmt.machine.signals import telling_how_to_go_on
 
 if TYPE_CHECKING:
-    from nmt.jobs.job import Pool
     from nmt.jobs.output import File
     from nmt.jobs.shards import ShardTranslator
     from nmt.translate.translator import Translator as LineTranslator
@@ -60,8 +58,7 @@ class Model:
         return of_lines
 
     def _align(self, pairs: Sequence[SentencePair]) -> list[Sequence[Link]]:
-        alignments = self._aligner.align(pairs)
-        return [() if alignment is None else alignment.links for alignment in alignments]
+        return self._aligner.links(pairs)
 
     def _translate(self, lines: Sequence[str]) -> dict[str, Line]:
         """The translations of lines, with a bar on a terminal."""
@@ -75,13 +72,13 @@ class Model:
         done = in_order(self._work.rendered, numbered, self._work.helpers)
         watched = is_watched(self._job.quiet)
         for rendered in shown(done, watched, len(lines), lambda each: each.lines):
-            found.update(_read(rendered.text.splitlines()))
+            found.update(_read(rendered.text))
         return found
 
 
-def _read(lines: Iterable[str]) -> Iterator[tuple[str, Line]]:
+def _read(text: str) -> Iterator[tuple[str, Line]]:
     """The translations that `nmt translate --format jsonl` writes, by their sources."""
-    for line in lines:
+    for line in filter(None, text.split("\n")):  # not at U+2028, which a line may hold
         record = json.loads(line)
         faults = tuple(f"{fault['kind']}: {fault['detail']}" for fault in record["faults"] or ())
         yield record["source"], Line(record["translation"], faults)
@@ -114,7 +111,7 @@ class Lines:
         with (
             telling_how_to_go_on(lambda: how),
             output.locked(files),
-            _opened(job, ray, workers, progress) as (pool, made_with),
+            opened_pool(job, ray, workers, progress) as (pool, made_with),
             progress,
         ):
             (self._folder / "lines").mkdir(exist_ok=True)
@@ -132,7 +129,7 @@ class Lines:
         path = self._file(each).target
         if not path.exists():
             return None
-        return dict(_read(path.read_text(encoding="utf-8").splitlines()))
+        return dict(_read(path.read_text(encoding="utf-8")))
 
     def _file(self, each: Input) -> "File":
         from nmt.jobs.output import File
@@ -166,27 +163,6 @@ class _Progress(Progress):
 
     def _finish(self, file: "File") -> None:
         pass
-
-
-@contextmanager
-def _opened(
-    job: Job, ray: str | None, workers: int | None, progress: Progress
-) -> "Iterator[tuple[Pool, str]]":
-    """What translates, and what the results are made with."""
-    from nmt.jobs.job import on_this_machine
-
-    if ray is None:
-        work = shard_translator(job)
-        yield on_this_machine(work, work.helpers), work.made_with()
-        return
-    from nmt.jobs.ray_pool import RayPool
-    from nmt.jobs.ray_session import ray_session
-
-    with ray_session(ray) as cluster:
-        pool = RayPool(cluster, model_of(job), workers, warn)
-        made_with = pool.made_with(job.say)
-        progress.working(pool.share.workers)
-        yield pool, made_with
 
 
 # --- what nmt wrote ---

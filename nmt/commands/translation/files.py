@@ -115,7 +115,7 @@ def translate_files(job: Job, asked: FilesAsked) -> None:
     with telling_how_to_go_on(lambda: how), output.locked(files):
         if not asked.overwrite:
             _refuse_foreign_targets(output, files)
-        with _opened(job, asked, progress) as (pool, made_with):
+        with opened_pool(job, asked.ray, asked.workers, progress) as (pool, made_with):
             if not asked.overwrite:
                 refuse_targets(output, files, made_with)
             with progress:
@@ -195,19 +195,21 @@ def _refuse_foreign_targets(output: "Output", files: "Sequence[File]") -> None:
 
 
 @contextmanager
-def _opened(job: Job, asked: FilesAsked, progress: Progress) -> "Iterator[tuple[Pool, str]]":
-    """What translates, and what the results are made with."""
+def opened_pool(
+    job: Job, ray: str | None, workers: int | None, progress: Progress
+) -> "Iterator[tuple[Pool, str]]":
+    """What translates, here or on Ray, and what the results are made with."""
     from nmt.jobs.job import on_this_machine
 
-    if asked.ray is None:
+    if ray is None:
         work = shard_translator(job)
         yield on_this_machine(work, work.helpers), work.made_with()
         return
     from nmt.jobs.ray_pool import RayPool
     from nmt.jobs.ray_session import ray_session
 
-    with ray_session(asked.ray) as cluster:
-        pool = RayPool(cluster, model_of(job), asked.workers, warn)
+    with ray_session(ray) as cluster:
+        pool = RayPool(cluster, model_of(job), workers, warn)
         made_with = pool.made_with(job.say)
         progress.working(pool.share.workers)
         yield pool, made_with
