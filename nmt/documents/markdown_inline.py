@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from nmt.documents.placeholders import COMMENT, TAG
-from nmt.documents.text import Writer, plain
+from nmt.documents.text import Parts, Writer, has_words, plain
 from nmt.spans.markup import EMPHASIS
 
 _LONGEST_LABEL = 1000  # characters within the brackets of a link
@@ -37,6 +37,9 @@ _TARGET = re.compile(
   | \[ [^\[\]]{0,500} \]
     """,
     re.VERBOSE,
+)
+_TITLE = re.compile(
+    r"""(?P<before>\]\(.*\s(?P<mark>["'(]))(?P<words>(?:(?!(?P=mark)|[\\)]).)+)(?P<behind>["')]\s*\))"""
 )
 # Emphasis as it is meant, beside other marks too.
 _EMPHASIS = re.compile(
@@ -111,11 +114,24 @@ def _add(writer: Writer, raw: str, piece: _Piece) -> None:
     elif piece.kind == "link":
         writer.open("[", "link")
         add_inline(writer, piece.words, ())
-        writer.close(piece.closing, "link")
+        writer.close(_with_title(piece.closing), "link")
     elif piece.kind == "image":
-        writer.single("![", plain(piece.words), piece.closing)
+        writer.single("![", plain(piece.words), *_with_title(piece.closing))
     else:
         writer.single(raw)
+
+
+def _with_title(closing: str) -> Parts:
+    """What closes a link, whose title is a text: `](guide.md "The guide")`."""
+    title = _TITLE.fullmatch(closing)
+    if title is None or not has_words(title["words"]):
+        return (closing,)
+    return title["before"], plain(title["words"], escape_title), title["behind"]
+
+
+def escape_title(words: str) -> str:
+    """The words of a title between any marks that it may have."""
+    return re.sub(r"[\"'()]", r"\\\g<0>", words)
 
 
 def _add_tag(writer: Writer, tag: str) -> None:

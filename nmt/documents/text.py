@@ -33,7 +33,9 @@ class Text:
     """
 
     words: str
-    pairs: Mapping[int, tuple["Parts", str]] = field(default_factory=dict)  # what opens and closes
+    pairs: Mapping[int, tuple["Parts", "Parts"]] = field(
+        default_factory=dict
+    )  # what opens and closes
     singles: Mapping[int, "Parts"] = field(default_factory=dict)
     escape: Escape = as_it_is
     breaks: tuple[str, ...] = ()
@@ -42,8 +44,8 @@ class Text:
     def leaves(self) -> Iterator["Text"]:
         """This text, and those within its pieces."""
         yield self
-        opening = [pair[0] for pair in self.pairs.values()]
-        for parts in [*opening, *self.singles.values()]:
+        of_pairs = [parts for pair in self.pairs.values() for parts in pair]
+        for parts in [*of_pairs, *self.singles.values()]:
             for part in parts:
                 if isinstance(part, Text):
                     yield from part.leaves()
@@ -90,9 +92,8 @@ class Text:
         return written
 
     def _piece(self, tag: re.Match[str], translated: Callable[["Text"], str]) -> str:
-        if tag[1]:
-            return self.pairs[int(tag[2])][1]
-        parts = self.singles[int(tag[3])] if tag[3] else self.pairs[int(tag[2])][0]
+        is_closing = bool(tag[1])
+        parts = self.singles[int(tag[3])] if tag[3] else self.pairs[int(tag[2])][is_closing]
         return "".join(
             part.filled(translated) if isinstance(part, Text) else part for part in parts
         )
@@ -159,7 +160,7 @@ class Writer:
         # Of each: its place in `_written`, what opened it, its name.
         self._opened: list[tuple[int, Parts, str]] = []
         self._number = 0
-        self._pairs: dict[int, tuple[Parts, str]] = {}
+        self._pairs: dict[int, tuple[Parts, Parts]] = {}
         self._singles: dict[int, Parts] = {}
         self._breaks: list[str] = []
 
@@ -199,19 +200,20 @@ class Writer:
         self._opened.append((len(self._written), parts, name))
         self._add_single(parts)
 
-    def close(self, raw: str, name: str) -> None:
+    def close(self, raw: str | Parts, name: str) -> None:
         """Add what closes the pair of this name that was opened last."""
         self._add_pending()
+        parts = (raw,) if isinstance(raw, str) else raw
         while any(name == other for _, _, other in self._opened):
             place, opening, other = self._opened.pop()
             if other == name:
                 number = int(self._written[place][2:-2])
                 del self._singles[number]
-                self._pairs[number] = (opening, raw)
+                self._pairs[number] = (opening, parts)
                 self._written[place] = f"<g{number}>"
                 self._written.append(f"</g{number}>")
                 return
-        self._add_single((raw,))
+        self._add_single(parts)
 
     def text(self, can_number: bool = False) -> Text:
         """What has been added."""

@@ -13,8 +13,8 @@ from typing import Any
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit, Write, line_end
 from nmt.documents.formats import html, yaml_messages
-from nmt.documents.markdown_inline import add_inline, normalized, with_room
-from nmt.documents.text import Text, Writer, has_words
+from nmt.documents.markdown_inline import add_inline, escape_title, normalized, with_room
+from nmt.documents.text import Text, Writer, has_words, plain
 from nmt.errors import ConfigError, DataError
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
@@ -34,6 +34,10 @@ _TASK = re.compile(r"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|\[\^[^\]\s]+\]:\s*")
 _DEFINITION = re.compile(r":\s+")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
 _BRACES = re.compile(r"\{[^{}]*\}")
+_MASK = "\ue000"
+_COMPONENT = re.compile(
+    r"""\s*<([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']*')*+)?>(?P<words>[^\n]+)</\1>\s*"""
+)
 _MOST_LOOKED_AT = (
     20_000  # lines, over all components: what is never closed must take no square of time
 )
@@ -73,7 +77,8 @@ class _Page:
         body = self._front_matter()
         shadow = self._shadow(body)
         titles = dict.fromkeys(self._titles)
-        for token, parent in _blocks(shadow, self._is_mdx):
+        defined: dict[str, Any] = {}
+        for token, parent in _blocks(shadow, self._is_mdx, defined):
             first, behind = token.map
             for number in range(first, behind):  # a title within another block is none
                 titles.pop(number, None)
@@ -85,6 +90,9 @@ class _Page:
                 self._take_inline(token.content, first, parent)
         for number in titles:
             self._take_title(number)
+        for reference in defined.get("references", {}).values():
+            first, behind = reference["map"]
+            self._take_reference(first, behind, reference["title"])
         self._units.sort(key=lambda unit: unit.start)
         return Document(self._text, self._units)
 
@@ -124,6 +132,7 @@ class _Page:
                 end = self._end_of_code(number, is_module=True)
             elif self._is_other(line):
                 end = self._end_of_code(number, is_module=False) if self._is_mdx else end
+                self._take_component(number, end)
             else:
                 number += 1
                 continue
@@ -151,6 +160,28 @@ class _Page:
 
     def _is_other(self, line: str) -> bool:
         return bool(_DIRECTIVE.match(line) or (self._is_mdx and _JSX.match(line)))
+
+    def _take_reference(self, first: int, behind: int, title: str) -> None:
+        """The title of what links refer to: `[guide]: guide.md "The guide"`."""
+        start = self._starts[first]
+        at = self._text[start : self._end(behind - 1)].rfind(title)
+        if title and at >= 0:
+            at += start
+            self._add("title", at, at + len(title), plain(title, escape_title))
+
+    def _take_component(self, first: int, behind: int) -> None:
+        """The attributes of a component that people read, and what it encloses in its own line."""
+        start = self._starts[first]
+        masked = _masked(self._text[start : self._end(behind - 1)])
+        whole = _COMPONENT.fullmatch(masked) if self._is_mdx else None
+        if whole is not None:
+            place = start + whole.start("words")
+            words = self._text[place : start + whole.end("words")]
+            self._add("paragraph", place, place + len(words), self._inline(words))
+        if self._is_mdx and masked.lstrip().startswith("<"):
+            tags = masked[: whole.start("words")] if whole else masked
+            units = html.read(tags, replace(self._asked, bilingual=False)).units
+            self._units += [moved(unit, start) for unit in units if not _has_mask(unit)]
 
     def _take_title(self, number: int) -> None:
         """The title of a block: :::note[Title], !!! note "Title"."""
@@ -284,8 +315,8 @@ class _Page:
         return f"{eol}{prefix.rstrip()}{eol}{prefix}"
 
 
-def _blocks(shadow: str, is_mdx: bool) -> Iterator[tuple[Any, str]]:
-    """The tokens that have text, each with the type of the token before it."""
+def _blocks(shadow: str, is_mdx: bool, defined: dict[str, Any]) -> Iterator[tuple[Any, str]]:
+    """The tokens that have text, each with the type of the token before it; `defined` gets the references."""
     try:
         from markdown_it import MarkdownIt
     except ImportError:
@@ -297,13 +328,24 @@ def _blocks(shadow: str, is_mdx: bool) -> Iterator[tuple[Any, str]]:
     parser.disable(["inline", "text_join", "code"] if is_mdx else ["inline", "text_join"], True)
     before = ""
     in_table = False
-    for token in parser.parse(shadow):
+    for token in parser.parse(shadow, defined):
         if token.type in ("table_open", "table_close"):
             in_table = token.type == "table_open"
         is_text = token.type in ("inline", "html_block") and not in_table
         if token.map and (is_text or token.type == "table_open"):
             yield token, before
         before = token.type
+
+
+def _masked(code: str) -> str:
+    """A component with signs of no meaning in place of expressions in braces."""
+    while (masked := _BRACES.sub(lambda match: _MASK * len(match[0]), code)) != code:
+        code = masked
+    return code
+
+
+def _has_mask(unit: Unit) -> bool:
+    return any(_MASK in text.filled(lambda leaf: leaf.words) for text in unit.texts)
 
 
 def _is_closed(code: str) -> bool:

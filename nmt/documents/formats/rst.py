@@ -1,20 +1,31 @@
 """reStructuredText by its lines: titles, paragraphs, lists, and what directives have of these.
 
-Literal blocks, comments, targets, tables and directives that are not known here stay as they are.
+Literal blocks, comments, targets and directives that are not known here stay as they are.
 """
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Edit, Unit, Write, line_end
+from nmt.documents.document import Document, Edit, Unit, Write, line_end, with_edits
 from nmt.documents.rst_inline import column_width, inline, normalized, placed
+from nmt.documents.rst_lines import (
+    RULE,
+    Line,
+    Lines,
+    blank,
+    column,
+    cut,
+    end_of_literal,
+    end_of_table,
+    indented,
+    lines_of,
+    with_first,
+)
+from nmt.documents.rst_tables import grid_table, simple_table
 from nmt.documents.text import Text, has_words, plain
 
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
-_RULE = re.compile(r"([!-/:-@\[-`{-~])\1*+")
 _BULLET = re.compile(r"[-*+•‣⁃](?:\s+|$)")
 _NUMBER = re.compile(r"(?:\(?(?:\d{1,9}|[A-Za-z]|[ivxlcdm]{1,9}|[IVXLCDM]{1,9}|#)[.)])(?:\s+|$)")
 _FIELD = re.compile(r":(?![: ])((?:[^:\\]|\\.|:(?![\s`]|$)){1,200}?)(?<! ):(?:\s+|$)")
@@ -26,6 +37,9 @@ _SIMPLE_TABLE = re.compile(r"=+(?:\s+=+)+")
 _EXPLICIT = re.compile(r"(?:\.\.|__)(?:\s+|$)")
 _DIRECTIVE = re.compile(r"\.\.\s+([^\W_]+(?:[-._+:][^\W_]+)*+) ?::(?:\s+|$)")
 _FOOTNOTE = re.compile(r"\.\.\s+\[[^\]\s]+\](?:\s+|$)")
+_ENTRY = re.compile(r"[^<>]{1,200} <[^<>]{1,200}>")  # of a table of contents
+_VALUE = re.compile(r'"(?:[^"]|"")*+"|[^\s",](?:[^",]*[^\s",])?')  # of a table with commas
+_OTHER_VALUES = {"delim", "quote", "escape", "file", "url"}  # options of tables that are not read
 _DOCTEST = re.compile(r">>>(?:\s|$)")
 _STARTS = (_BULLET, _NUMBER, _FIELD, _OPTIONS, _LINE_BLOCK, _EXPLICIT, _DOCTEST, _GRID)
 _REFERRED = re.compile(
@@ -50,28 +64,6 @@ _WITH_CONTENT = re.compile(
 _CODE_FIELDS = ("type", "rtype", "vartype")
 
 
-class _Line(NamedTuple):
-    """A line of a block: the column and the place where it begins, behind the marks of its item."""
-
-    indent: int
-    start: int
-    text: str
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    def behind(self, count: int) -> "_Line":
-        """What follows the first characters, as a line."""
-        rest = self.text[count:].lstrip()
-        passed = self.text[: len(self.text) - len(rest)]
-        indent = len((" " * self.indent + passed).expandtabs()) if "\t" in passed else 0
-        return _Line(indent or self.indent + len(passed), self.start + len(passed), rest)
-
-
-_Lines = Sequence[_Line]
-
-
 def read(text: str, asked: Asked) -> Document:
     """The texts of a page in reStructuredText."""
     return _Page(text, asked).document()
@@ -87,19 +79,13 @@ class _Page:
         self._referred = _referred_names(text)
 
     def document(self) -> Document:
-        lines = []
-        for match in _LINE.finditer(self._text):
-            content = match[0].rstrip().removeprefix("\ufeff")
-            stripped = content.lstrip()
-            start = match.start() + match[0].index(stripped)
-            lines.append(_Line(len(content[: -len(stripped)].expandtabs()), start, stripped))
-        self._body(lines, 0, 0)
+        self._body(lines_of(self._text), 0, 0)
         self._units.sort(key=lambda unit: unit.start)
         return Document(self._text, self._units)
 
     # --- blocks: each takes the lines of a block from a number on, and says where it ends ---
 
-    def _body(self, lines: _Lines, base: int, depth: int, terms: bool = True) -> None:
+    def _body(self, lines: Lines, base: int, depth: int, terms: bool = True) -> None:
         """Take a block whose lines begin at a column. `terms`: those of definition lists are words."""
         at = 0
         while at < len(lines) and depth < _DEEPEST:
@@ -107,13 +93,13 @@ class _Page:
             if not line.text:
                 at += 1
             elif line.indent > base:
-                end = _indented(lines, at, base + 1)
+                end = indented(lines, at, base + 1)
                 self._quote(lines[at:end], depth)
                 at = end
             else:
                 at = self._block(lines, at, base, depth, terms)
 
-    def _block(self, lines: _Lines, at: int, base: int, depth: int, terms: bool) -> int:
+    def _block(self, lines: Lines, at: int, base: int, depth: int, terms: bool) -> int:
         text = lines[at].text
         if _BULLET.match(text) or (_NUMBER.match(text) and _is_item(lines, at, base)):
             return self._item(lines, at, depth)
@@ -125,13 +111,13 @@ class _Page:
             return self._described(lines, at, base, depth, option.end())
         if _LINE_BLOCK.match(text):
             return self._line_block(lines, at, base)
-        if _DOCTEST.match(text) or _GRID.fullmatch(text):
-            return _blank(lines, at)
-        if _SIMPLE_TABLE.fullmatch(text):
-            return _end_of_table(lines, at)
+        if _DOCTEST.match(text):
+            return blank(lines, at)
+        if _GRID.fullmatch(text) or _SIMPLE_TABLE.fullmatch(text):
+            return self._table(lines, at, base)
         return self._title(lines, at, depth) or self._paragraph(lines, at, base, depth, terms)
 
-    def _quote(self, lines: _Lines, depth: int) -> None:
+    def _quote(self, lines: Lines, depth: int) -> None:
         last = next(at for at in range(len(lines) - 1, -1, -1) if lines[at].text)
         begin = max((at for at in range(last) if not lines[at].text), default=-1) + 1
         attribution = _ATTRIBUTION.match(lines[begin].text) if begin else None
@@ -141,33 +127,33 @@ class _Page:
                 [lines[begin].behind(attribution.end()), *lines[begin + 1 : last + 1]],
             )
             lines = lines[:begin]
-        self._body(lines, _column(lines), depth + 1)
+        self._body(lines, column(lines), depth + 1)
 
-    def _item(self, lines: _Lines, at: int, depth: int) -> int:
+    def _item(self, lines: Lines, at: int, depth: int) -> int:
         """An item of a list, whose lines begin in the column of its words."""
         mark = _BULLET.match(lines[at].text) or _NUMBER.match(lines[at].text)
         first = lines[at].behind(mark.end() if mark else 0)
-        column = first.indent if first.text else lines[at].indent + 1
-        end = _indented(lines, at + 1, column)
+        start = first.indent if first.text else lines[at].indent + 1
+        end = indented(lines, at + 1, start)
         content = [first, *lines[at + 1 : end]]
-        self._body(content, column if first.text else _column(content[1:]), depth + 1)
+        self._body(content, start if first.text else column(content[1:]), depth + 1)
         return end
 
-    def _described(self, lines: _Lines, at: int, base: int, depth: int, marks: int) -> int:
+    def _described(self, lines: Lines, at: int, base: int, depth: int, marks: int) -> int:
         """What follows a field, an option or a footnote: its other lines begin in a column of their own."""
-        end = _indented(lines, at + 1, base + 1)
-        content = _with_first(lines[at].behind(marks), lines[at + 1 : end])
-        self._body(content, _column(content), depth + 1)
+        end = indented(lines, at + 1, base + 1)
+        content = with_first(lines[at].behind(marks), lines[at + 1 : end])
+        self._body(content, column(content), depth + 1)
         return end
 
-    def _field(self, lines: _Lines, at: int, base: int, depth: int, field: re.Match[str]) -> int:
+    def _field(self, lines: Lines, at: int, base: int, depth: int, field: re.Match[str]) -> int:
         name = field[1].partition(" ")[0].lower()
         about_page = depth == 0 and not any(unit.name != "title" for unit in self._units)
         if name in _CODE_FIELDS or (about_page and name not in self._asked.front_matter):
-            return _indented(lines, at + 1, base + 1)
+            return indented(lines, at + 1, base + 1)
         return self._described(lines, at, base, depth, field.end())
 
-    def _line_block(self, lines: _Lines, at: int, base: int) -> int:
+    def _line_block(self, lines: Lines, at: int, base: int) -> int:
         """Lines that stay lines; what is indented goes on with the line before."""
         while at < len(lines) and (mark := _LINE_BLOCK.match(lines[at].text)):
             end = at + 1
@@ -177,25 +163,25 @@ class _Page:
             at = end
         return at
 
-    def _title(self, lines: _Lines, at: int, depth: int) -> int:
+    def _title(self, lines: Lines, at: int, depth: int) -> int:
         """A title with its rules; 0 if there is none. A rule alone is a transition."""
         text = lines[at].text
         following = [line.text for line in lines[at + 1 : at + 3]] + ["", ""]
-        if _RULE.fullmatch(text):
+        if RULE.fullmatch(text):
             is_over = bool(following[0]) and following[1] == text
             if is_over and depth == 0:
                 self._add_title(lines[at + 1], [lines[at], lines[at + 2]])
             if is_over:
                 return at + 3
             return at + 1 if len(text) > 3 else 0  # `::` is none
-        is_under = _RULE.fullmatch(following[0]) and lines[at + 1].indent == lines[at].indent
+        is_under = RULE.fullmatch(following[0]) and lines[at + 1].indent == lines[at].indent
         if not is_under or len(following[0]) < min(column_width(text), 4):
             return 0
         if depth == 0:
             self._add_title(lines[at], [lines[at + 1]])
         return at + 2
 
-    def _add_title(self, title: _Line, rules: _Lines) -> None:
+    def _add_title(self, title: Line, rules: Lines) -> None:
         width = title.indent + column_width(title.text)
         name = normalized(title.text.replace("`", ""))
         self._titles[name] += 1
@@ -215,7 +201,7 @@ class _Page:
 
         self._add("title", title.start, inline(title.text, self._referred), write)
 
-    def _paragraph(self, lines: _Lines, at: int, base: int, depth: int, terms: bool) -> int:
+    def _paragraph(self, lines: Lines, at: int, base: int, depth: int, terms: bool) -> int:
         """A paragraph, or a term above its definition; then the literal block that `::` announces."""
         end = at + 1
         while end < len(lines) and lines[end].text and lines[end].indent <= base:
@@ -223,71 +209,137 @@ class _Page:
         is_above = end < len(lines) and bool(lines[end].text)
         if is_above and end == at + 1:
             if terms and not lines[at].text.endswith("::"):
-                self._words("term", [_cut(lines[at], " : ")])
+                self._words("term", [cut(lines[at], " : ")])
             return self._definition(lines, end, base, depth)
         last = lines[end - 1]
         is_literal = last.text.endswith("::")
         is_broken = is_above or any(
-            len(line.text) > 3 and _RULE.fullmatch(line.text) for line in lines[at:end]
+            len(line.text) > 3 and RULE.fullmatch(line.text) for line in lines[at:end]
         )
         if not is_broken:
             shown = last._replace(text=last.text.removesuffix("::").rstrip())
             self._words("paragraph", [*lines[at : end - 1], shown])
-        return _end_of_literal(lines, end, base) if is_literal else end
+        return end_of_literal(lines, end, base) if is_literal else end
 
-    def _definition(self, lines: _Lines, at: int, base: int, depth: int) -> int:
-        end = _indented(lines, at, base + 1)
-        self._body(lines[at:end], _column(lines[at:end]), depth + 1)
+    def _definition(self, lines: Lines, at: int, base: int, depth: int) -> int:
+        end = indented(lines, at, base + 1)
+        self._body(lines[at:end], column(lines[at:end]), depth + 1)
         return end
+
+    def _table(self, lines: Lines, at: int, base: int) -> int:
+        """A table, whose cells are translated or left together: it is drawn anew around them."""
+        is_grid = lines[at].text.startswith("+")
+        end = blank(lines, at) if is_grid else end_of_table(lines, at)
+        shown = [" " * (line.indent - base) + line.text for line in lines[at:end]]
+        table = grid_table(shown) if is_grid else simple_table(shown)
+        if table is None:
+            return end
+        rows = [[self._cell(cell) for cell in row] for row in table.rows()]
+        units = [unit for row in rows for cell in row for unit in cell.units]
+        start, behind = lines[at].start, lines[end - 1].end
+        between = self._end_of_line + " " * base
+
+        def write(texts: Sequence[str]) -> list[Edit]:
+            left = iter(texts)
+            filled = [[_filled(cell, left) for cell in row] for row in rows]
+            return [Edit(start, behind, between.join(table.drawn(filled)))]
+
+        if units:
+            texts = tuple(text for unit in units for text in unit.texts)
+            self._units.append(Unit("table", start, texts, write))
+        return end
+
+    def _cell(self, content: str) -> Document:
+        """What a cell has, which is a page of its own."""
+        page = _Page(content, self._asked)
+        page._body(lines_of(content), 0, 1)
+        return Document(content, page._units)
 
     # --- what begins with two dots ---
 
-    def _explicit(self, lines: _Lines, at: int, base: int, depth: int) -> int:
+    def _explicit(self, lines: Lines, at: int, base: int, depth: int) -> int:
         """A directive or footnote; targets, substitutions and comments stay."""
         text = lines[at].text
         if text == ".." and not (at + 1 < len(lines) and lines[at + 1].text):
             return at + 1
         if footnote := _FOOTNOTE.match(text):
             return self._described(lines, at, base, depth, footnote.end())
-        end = _indented(lines, at + 1, base + 1)
+        end = indented(lines, at + 1, base + 1)
         if directive := _DIRECTIVE.match(text):
             kind = directive[1].lower().rpartition(":")[2]
             self._directive(kind, lines[at].behind(directive.end()), lines[at + 1 : end], depth)
         return end
 
-    def _directive(self, kind: str, first: _Line, others: _Lines, depth: int) -> None:
-        lines = _with_first(first, others)
-        behind = _blank(lines, 0)
+    def _directive(self, kind: str, first: Line, others: Lines, depth: int) -> None:
+        lines = with_first(first, others)
+        behind = blank(lines, 0)
         options = next((at for at in range(behind) if _FIELD.match(lines[at].text)), behind)
         head, content = list(lines[:options]), lines[behind:]
-        if kind in ("image", "figure"):
-            self._description(lines[options:behind])
+        self._shown_options(lines[options:behind])
         if _NOTES.fullmatch(kind) and options:
             content = [*head, *content] if options < behind else lines
         elif _TITLED.fullmatch(kind):
             self._words("title", head)
+        elif kind == "toctree":
+            self._contents([*head, *content])
+            return
+        elif kind == "csv-table":
+            self._words("title", head)
+            self._values(lines[options:behind], content)
+            return
         elif _VERSIONS.fullmatch(kind) and head:
             version = head[0].text.partition(" ")[0]
             self._words("paragraph", [head[0].behind(len(version)), *head[1:]])
         elif not any(names.fullmatch(kind) for names in (_NOTES, _VERSIONS, _WITH_CONTENT)):
             return
-        self._body(content, _column(content), depth + 1, kind != "glossary")
+        self._body(content, column(content), depth + 1, kind != "glossary")
 
-    def _description(self, options: _Lines) -> None:
-        """What stands for an image where it is not shown."""
+    def _shown_options(self, options: Lines) -> None:
+        """Options that readers see: captions, and what stands for an image."""
         for at, line in enumerate(options):
             field = _FIELD.match(line.text)
-            if field is None or field[1] != "alt":
+            if field is None or field[1] not in ("alt", "caption"):
                 continue
             end = next(
                 (n for n in range(at + 1, len(options)) if _FIELD.match(options[n].text)),
                 len(options),
             )
-            self._words("alt", [line.behind(field.end()), *options[at + 1 : end]])
+            self._words(field[1], [line.behind(field.end()), *options[at + 1 : end]])
+
+    def _contents(self, entries: Lines) -> None:
+        """The titles of a table of contents."""
+        for line in entries:
+            if _ENTRY.fullmatch(line.text):
+                self._words("title", [cut(line, "<")])
+
+    def _values(self, options: Lines, content: Lines) -> None:
+        """The header and the cells of a table of values with commas between, each row in one line."""
+        fields = {
+            field[1]: line.behind(field.end())
+            for line in options
+            if (field := _FIELD.match(line.text))
+        }
+        rows = [*([fields["header"]] if "header" in fields else []), *content]
+        if not fields.keys() & _OTHER_VALUES and not any(row.text.count('"') % 2 for row in rows):
+            for row in rows:
+                for value in _VALUE.finditer(row.text):
+                    self._value(row.start + value.start(), value[0])
+
+    def _value(self, start: int, written: str) -> None:
+        is_quoted = written.startswith('"')
+        words = written[1:-1].replace('""', '"') if is_quoted else written
+
+        def write(texts: Sequence[str]) -> list[Edit]:
+            filled = placed(texts[0])
+            if is_quoted or "," in filled or '"' in filled:
+                filled = '"' + filled.replace('"', '""') + '"'
+            return [Edit(start, start + len(written), filled)]
+
+        self._add("cell", start, inline(words, self._referred), write)
 
     # --- units ---
 
-    def _words(self, name: str, lines: _Lines) -> None:
+    def _words(self, name: str, lines: Lines) -> None:
         """Lines that are one text."""
         lines = [line for line in lines if line.text]
         if not lines:
@@ -310,68 +362,12 @@ class _Page:
             self._units.append(Unit(name, start, (text,), write))
 
 
-# --- where blocks end ---
-
-
-def _indented(lines: _Lines, at: int, column: int) -> int:
-    """Where lines that are blank, or begin at a column or behind it, end."""
-    while at < len(lines) and (not lines[at].text or lines[at].indent >= column):
-        at += 1
-    return at
-
-
-def _blank(lines: _Lines, at: int) -> int:
-    """The number of the next blank line."""
-    while at < len(lines) and lines[at].text:
-        at += 1
-    return at
-
-
-def _end_of_table(lines: _Lines, at: int) -> int:
-    """Behind the rule that closes a simple table: the third, or the second above a blank line."""
-    rules = 1
-    for end in range(at + 1, len(lines)):
-        if lines[end].text.startswith("=") and set(lines[end].text) <= set("= \t"):
-            rules += 1
-            if rules == 3 or end + 1 == len(lines) or not lines[end + 1].text:
-                return end + 1
-    return _blank(lines, at)
-
-
-def _end_of_literal(lines: _Lines, at: int, base: int) -> int:
-    """Behind a literal block, indented or with a mark of quotation before each line."""
-    while at < len(lines) and not lines[at].text:
-        at += 1
-    if at < len(lines) and lines[at].indent <= base and _RULE.match(lines[at].text):
-        return _blank(lines, at)
-    return _indented(lines, at, base + 1)
-
-
-def _is_item(lines: _Lines, at: int, base: int) -> bool:
+def _is_item(lines: Lines, at: int, base: int) -> bool:
     """Whether a number begins an item: the next line is not one of a paragraph."""
     following = lines[at + 1] if at + 1 < len(lines) else None
     if following is None or not following.text or following.indent > base:
         return True
     return bool(_NUMBER.match(following.text))
-
-
-# --- lines ---
-
-
-def _column(lines: _Lines) -> int:
-    """The column in which a block begins."""
-    return min((line.indent for line in lines if line.text), default=0)
-
-
-def _with_first(first: _Line, others: _Lines) -> list[_Line]:
-    """The lines of a block whose first stands behind marks, in the column of the others."""
-    column = _column(others) or first.indent
-    return [first._replace(indent=column), *others] if first.text else list(others)
-
-
-def _cut(line: _Line, mark: str) -> _Line:
-    """A line without what follows a mark."""
-    return line._replace(text=line.text.partition(mark)[0].rstrip())
 
 
 def _rule_size(size: int, before: int, after: int) -> int:
@@ -385,3 +381,9 @@ def _referred_names(text: str) -> Counter[str]:
     defined = {match[1].lower() for match in _TARGET.finditer(text)}
     names = (normalized(match[1] or match[2]) for match in _REFERRED.finditer(text))
     return Counter(name for name in names if name not in defined)
+
+
+def _filled(cell: Document, texts: Iterator[str]) -> str:
+    """A cell with the next of some filled texts."""
+    edits = [edit for unit in cell.units for edit in unit.write([next(texts) for _ in unit.texts])]
+    return with_edits(cell.text, edits)
