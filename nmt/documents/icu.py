@@ -1,4 +1,4 @@
-"""ICU's MessageFormat: {count, plural, one {# file} other {# files}}.
+"""ICU's MessageFormat: {count, plural, one {# file} other {# files}}; and Java's: {0,choice,0#no files|1#one file}.
 
 A message with plurals or choices becomes one whole sentence for each branch, as FormatJS advises, for a piece of a
 sentence cannot be translated. Of plurals, Chinese has `other`, and exact numbers such as `=0`.
@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from nmt.documents import placeholders
 from nmt.documents.text import Text, Writer
 
-_CHOICE = re.compile(r"\{\s*([\w.]+)\s*,\s*(plural|selectordinal|select)\s*,\s*(offset:\s*\d+\s*)?")
+_CHOICE = re.compile(
+    r"\{\s*([\w.]+)\s*,\s*(plural|selectordinal|select|choice)\s*,\s*(offset:\s*\d+\s*)?"
+)
 _SELECTOR = re.compile(r"\s*(=\d+|[\w-]+)\s*\{")
+_LIMIT = re.compile(r"\|?\s*(-?(?:\d+(?:\.\d+)?|∞)\s*[#<≤])")  # 1#, of Java's ChoiceFormat
 _MOST_BRANCHES = 100
 _DEEPEST = 10
 _QUOTED = r"' (?: \{ [^']{0,500} | \} [^']{0,500} ) '"
@@ -27,13 +30,18 @@ class _NoMessageFormat(Exception):
 class _Choice:
     """An argument with branches."""
 
-    head: str  # such as "count, plural, "
+    head: str  # as it is written, such as "{count, plural,"
     is_plural: bool
-    branches: tuple[tuple[str, "_Parts"], ...]
+    branches: tuple[
+        tuple[str, "_Parts"], ...
+    ]  # each with what stands before it, such as " one {" or "|1#"
+    closing: str  # what stands behind each
 
 
 _Parts = tuple["str | _Choice", ...]
-_Plan = Text | tuple[str, tuple[tuple[str, "_Plan"], ...]]  # a sentence, or a head with branches
+_Plan = (
+    Text | tuple[_Choice, tuple[tuple[str, "_Plan"], ...]]
+)  # a sentence, or a choice with these as branches
 
 
 class Message:
@@ -70,14 +78,14 @@ def read(message: str) -> Message | None:
 # --- reading ---
 
 
-def _parse(message: str, start: int, depth: int) -> tuple[_Parts, int]:
-    """The parts up to a closing brace or the end, and where that is."""
+def _parse(message: str, start: int, depth: int, ends: str = "}") -> tuple[_Parts, int]:
+    """The parts up to one of the characters that end them or the end, and where that is."""
     if depth > _DEEPEST:
         raise _NoMessageFormat
     parts: list[str | _Choice] = []
     written = ""
     at = start
-    while at < len(message) and message[at] != "}":
+    while at < len(message) and message[at] not in ends:
         quoted = re.compile(_QUOTED, re.VERBOSE).match(message, at)
         choice = _CHOICE.match(message, at)
         if quoted is not None:
@@ -98,20 +106,28 @@ def _parse(message: str, start: int, depth: int) -> tuple[_Parts, int]:
 
 
 def _choice(message: str, head: re.Match[str], depth: int) -> tuple[_Choice, int]:
-    branches = []
-    at = head.end()
-    while (selector := _SELECTOR.match(message, at)) is not None:
-        parts, at = _parse(message, selector.end(), depth + 1)
-        if message[at : at + 1] != "}":
+    has_limits = head[2] == "choice"
+    selectors = _LIMIT if has_limits else _SELECTOR
+    branches: list[tuple[str, _Parts]] = []
+    opening = head[0].rstrip()
+    at = head.start() + len(opening)
+    while (selector := selectors.match(message, at)) is not None:
+        parts, at = _parse(message, selector.end(), depth + 1, "|}" if has_limits else "}")
+        if message[at : at + 1] not in ("|", "}"):
             raise _NoMessageFormat
-        branches.append((selector[1], parts))
-        at += 1
+        branches.append((selector[0], parts))
+        at += not has_limits
     end = re.compile(r"\s*\}").match(message, at)
-    names = [name for name, _ in branches]
-    if end is None or "other" not in names:
+    is_complete = has_limits or "other" in (_name(before) for before, _ in branches)
+    if end is None or not branches or not is_complete:
         raise _NoMessageFormat
-    written = f"{head[1]}, {head[2]}, {head[3] or ''}"
-    return _Choice(written, head[2] != "select", tuple(branches)), end.end()
+    is_plural = head[2] in ("plural", "selectordinal")
+    return _Choice(opening, is_plural, tuple(branches), "" if has_limits else "}"), end.end()
+
+
+def _name(before: str) -> str:
+    """The name of a branch by what stands before it."""
+    return before.rstrip("{").strip()
 
 
 # --- sentences ---
@@ -126,7 +142,7 @@ def _planned(parts: _Parts, in_plural: bool, left: list[int]) -> _Plan:
             for selector, inner in _chinese(part):
                 whole = _merged((*before, *inner, *after))
                 branches.append((selector, _planned(whole, in_plural or part.is_plural, left)))
-            return part.head, tuple(branches)
+            return part, tuple(branches)
     left[0] -= 1
     if left[0] < 0:
         raise _NoMessageFormat
@@ -137,7 +153,11 @@ def _chinese(choice: _Choice) -> list[tuple[str, _Parts]]:
     """The branches that Chinese has."""
     if not choice.is_plural:
         return list(choice.branches)
-    return [branch for branch in choice.branches if branch[0] == "other" or branch[0][0] == "="]
+    return [
+        (before, parts)
+        for before, parts in choice.branches
+        if _name(before) == "other" or _name(before)[0] == "="
+    ]
 
 
 def _merged(parts: _Parts) -> _Parts:
@@ -178,5 +198,6 @@ def _sentences(plan: _Plan) -> Iterator[Text]:
 def _written(plan: _Plan, sentences: Iterator[str]) -> str:
     if isinstance(plan, Text):
         return next(sentences)
-    branches = [f"{selector} {{{_written(branch, sentences)}}}" for selector, branch in plan[1]]
-    return f"{{{plan[0]}{' '.join(branches)}}}"
+    choice, branches = plan
+    written = [before + _written(branch, sentences) + choice.closing for before, branch in branches]
+    return f"{choice.head}{''.join(written)}}}"

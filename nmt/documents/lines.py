@@ -11,7 +11,19 @@ from nmt.documents.sentences import joined, sentences
 from nmt.documents.text import Untranslated, difference, has_words, is_nested
 
 _BREAK_TAG = "<x80000000/>"  # a line break within a pair of tags
-_EDGES = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
+# What stands before words and is none: the number of a clause, options in a list of these.
+_BEFORE = r"""
+    \s*
+    (?: \d{1,3} (?: \.\d{1,3} ){1,4} \.? \s+ (?= [A-Z] )
+      | (?: --?\w[\w-]{0,40}
+            (?: [ =]? (?: [A-Z][A-Z_]{0,40} | <\w[^<>]{0,40}> | \[[^\[\]]{1,40}\] ) ){0,3}
+            ,? \s ){1,4} \s+ )?
+"""
+# What stands behind them: what is shown of a command.
+_BEHIND = r"""
+    (?: (?<= sage: ) \s (?= .* (?: [\[<] | --\w | %s | \b[A-Z]{4,}\b ) ) .* )? \s*
+"""
+_EDGES = re.compile(f"({_BEFORE})(.*?)({_BEHIND})", re.DOTALL | re.VERBOSE)
 
 Translate = Callable[[str], str]  # the translation of a sentence; raises Untranslated
 
@@ -20,7 +32,8 @@ def lines_of(words: str) -> list[str]:
     """The sentences that a translator is asked for."""
     found: list[str] = []
     for line in _cut(words):
-        found += [protected(each).line for each in sentences(line.strip()) if has_words(each)]
+        _, core, _ = _edges(line)
+        found += [protected(each).line for each in sentences(core) if has_words(each)]
     return found
 
 
@@ -54,14 +67,21 @@ def _within(group: list[str]) -> list[str]:
 
 
 def _line(line: str, translate: Translate) -> str:
-    edges = _EDGES.fullmatch(line)
-    if edges is None or not has_words(line):
+    if not has_words(line):
         return line
-    before, core, behind = edges.groups()
+    before, core, behind = _edges(line)
     found = sentences(core)
     chinese = [_sentence(sentence, translate) for sentence in found]
     is_same = chinese == found
     return before + (core if is_same else joined(chinese)) + behind
+
+
+def _edges(line: str) -> tuple[str, str, str]:
+    """The sentences of a line, and what stands before and behind them."""
+    edges = _EDGES.fullmatch(line)
+    if edges is None or not is_nested(edges[2]):
+        return "", line, ""
+    return edges[1], edges[2], edges[3]
 
 
 def _sentence(sentence: str, translate: Translate) -> str:

@@ -16,6 +16,7 @@ ANY = placeholders.message_pattern(
     placeholders.MUSTACHE,
     placeholders.RUBY,
     placeholders.DOLLAR,
+    placeholders.SYMFONY,
     placeholders.PYTHON,
     placeholders.BRACES,
     placeholders.LIKELY_PRINTF,
@@ -28,6 +29,7 @@ _FOR_MACHINES = re.compile(
     [a-z][\w+.-]*://\S+ | \#[\da-fA-F]{3,8} | [\w.+-]+@[\w-]+\.[\w.-]+
   | [a-z\d]+(?:[-_.:/][A-Za-z\d]+)+ | [a-z]+[A-Z][A-Za-z\d]* | /[\w./-]*
   | [YMDdHhmsSaAzZEL][YMDdHhmsSaAzZEL ,./:-]* (?<= [YMDdHhms] )
+  | (?: % [-^0]? [A-Za-z] | [^\w%] | \d ){2,}
     """,
     re.VERBOSE,
 )

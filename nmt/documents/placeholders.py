@@ -4,6 +4,7 @@ The patterns are fragments for `re.VERBOSE` without groups of their own.
 """
 
 import re
+from collections.abc import Iterator
 
 from nmt.documents.text import Escape, Text, Writer, as_it_is
 
@@ -18,6 +19,7 @@ LIKELY_PRINTF = r"""
     (?<! [\w%] ) % (?: \d{1,2}\$ )? [-+\#0]{0,5} \d{0,5} (?: \.\d{1,5} )?
     (?: hh? | ll? | [zjtL] )? [diufgxXcs@] (?! [A-Za-z]{2} ) (?: %% )?
 """
+SYMFONY = r"(?<! [\w%] ) % [A-Za-z_] [\w.]{0,60} % (?! \w )"  # %name%
 PYTHON = r"% \( [\w.\ -]{1,99} \) [-+\ \#0]{0,5} \d{0,5} (?: \.\d{1,5} )? [diouxXeEfFgGcrsa]"
 PYTHON_BRACE = r"""
     \{\{ | \}\} | \{ [\w.\[\]]{0,99} (?: ![rsa] )? (?: : [^{}]{0,99} (?: \{ [^{}]{0,99} \} [^{}]{0,99} )? )? \}
@@ -63,22 +65,43 @@ def message_pattern(*placeholders: str) -> re.Pattern[str]:
 
 
 def message(words: str, pattern: re.Pattern[str], can_number: bool = False) -> Text:
-    """The text of a message, whose placeholders and tags are found by a `message_pattern`."""
-    writer = Writer()
-    add_message(writer, words, pattern)
+    """The text of a message, whose placeholders and tags are found by a `message_pattern`.
+
+    `%%` is a word, %, if there is no single one.
+    """
+    is_doubled = "%%" in words and "%" not in pattern.sub("", words)
+    writer = Writer(_doubled if is_doubled else as_it_is)
+    for piece, is_piece in _pieces(words, pattern):
+        if is_piece and not (is_doubled and piece == "%%"):
+            _add_piece(writer, piece, as_it_is)
+        else:
+            writer.words("%" if is_piece else piece)
     return writer.text(can_number)
+
+
+def _doubled(words: str) -> str:
+    return words.replace("%", "%%")
 
 
 def add_message(
     writer: Writer, words: str, pattern: re.Pattern[str], escape: Escape = as_it_is
 ) -> None:
     """Add a message to a text. `escape` writes pieces as the format has them."""
+    for piece, is_piece in _pieces(words, pattern):
+        if is_piece:
+            _add_piece(writer, piece, escape)
+        else:
+            writer.words(piece)
+
+
+def _pieces(words: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
+    """Words and what the pattern finds between them, in order; whether each was found."""
     end = 0
     for match in pattern.finditer(words):
-        writer.words(words[end : match.start()])
-        _add_piece(writer, match[0], escape)
+        yield words[end : match.start()], False
+        yield match[0], True
         end = match.end()
-    writer.words(words[end:])
+    yield words[end:], False
 
 
 def _add_piece(writer: Writer, piece: str, escape: Escape) -> None:

@@ -163,9 +163,3 @@ def placed(filled: str) -> str:
         else:
             written += part
     return written
-
-
-def column_width(words: str) -> int:
-    """How many columns words take, of which Chinese characters have two."""
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in words)
-    return len(words) + wide - sum(map(bool, map(unicodedata.combining, words)))

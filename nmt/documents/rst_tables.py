@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import dedent
 
-from nmt.documents.rst_inline import column_width
+from nmt.documents.columns import column_width
 
 _GRID_RULE = re.compile(r"\+(?:(?:-+\+)++|(?:=+\+)++)")
 _SIMPLE_RULE = re.compile(r"=+(?:\s+=+)++")

@@ -4,10 +4,17 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from nmt.documents.columns import cells
+
 _SHORTEST = 40  # characters of the longest line of a paragraph that was wrapped
 _ENDS = re.compile(r"[.!?:;。！？…][\"')\]]*$")
-_ITEM = re.compile(r"\s*(?:[-*+•‣]\s+|\(?\w{1,3}[.)]\s+)")
-_BEGINS_ITEM = re.compile(r"[-*+•#>|]\s|\(?\w{1,3}[.)]\s|--?\w|$")
+# What stands before the words of an item, a clause, or a line of a mail.
+_MARK = re.compile(
+    r"\s*(?:[-*+•‣>]+\s+|\(?\w{1,3}[.)]\s+|\d{1,3}(?:\.\d{1,3}){1,4}\.?\s+(?=[A-Z\"“]))"
+)
+_BEGINS_ITEM = re.compile(
+    r"[-*+•#>|$]\s|\(?\w{1,3}[.)]\s|\d{1,3}(?:\.\d{1,3}){1,4}\.?\s+[A-Z\"“]|--?\w|$"
+)
 
 
 def is_soft(before: str, after: str, width: int) -> bool:
@@ -15,6 +22,13 @@ def is_soft(before: str, after: str, width: int) -> bool:
     word = after.strip().partition(" ")[0]
     is_full = len(before.rstrip()) + 1 + len(word) > width >= _SHORTEST
     return is_full and not _BEGINS_ITEM.match(after.strip())
+
+
+def row(line: str) -> list[tuple[int, int]]:
+    """Where the cells of a line begin and end, without the mark of an item: one, unless it is in columns."""
+    mark = _MARK.match(line)
+    start = mark.end() if mark else 0
+    return [(start + begins, start + ends) for begins, ends in cells(line[start:])]
 
 
 def paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
@@ -29,7 +43,8 @@ def paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
             is_indented = (
                 _indent(lines[number]) != _indent(lines[number - 1]) and number > begin + 1
             )
-            if is_indented or not is_soft(lines[number - 1], lines[number], width):
+            in_columns = any(len(row(line)) > 1 for line in lines[number - 1 : number + 1])
+            if is_indented or in_columns or not is_soft(lines[number - 1], lines[number], width):
                 found.append((begin, number))
                 begin = number
         found.append((begin, end))
@@ -37,19 +52,21 @@ def paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _goes_on(item: str, line: str) -> bool:
-    """Whether a line is of the item above it: as far to the right as its words."""
-    mark = _ITEM.match(item)
-    return mark is not None and _indent(line) == mark.end() and not _BEGINS_ITEM.match(line.strip())
+    """Whether a line is of the item, or of the last cell, above it: as far to the right as its words."""
+    column = row(item)[-1][0]
+    is_beside = column > _indent(item) and _indent(line) == column
+    return is_beside and not _BEGINS_ITEM.match(line.strip())
 
 
 def _blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """The runs of lines that are not blank."""
+    """The runs of lines that are neither blank nor rules."""
     found = []
     start: int | None = None
     for number, line in enumerate([*lines, ""]):
-        if line.strip() and start is None:
+        has_words = any(map(str.isalnum, line))
+        if has_words and start is None:
             start = number
-        elif not line.strip() and start is not None:
+        elif not has_words and start is not None:
             found.append((start, number))
             start = None
     return found

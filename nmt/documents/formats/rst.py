@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nmt.documents.asked import Asked
+from nmt.documents.columns import column_width
 from nmt.documents.document import Document, Edit, Unit, Write, line_end, with_edits
-from nmt.documents.rst_inline import column_width, inline, normalized, placed
+from nmt.documents.rst_inline import inline, normalized, placed
 from nmt.documents.rst_lines import (
     RULE,
     Line,
