@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from nmt.documents.asciidoc_inline import add_inline, inline, placed
 from nmt.documents.asked import Asked
+from nmt.documents.columns import quoted, unquoted, values
 from nmt.documents.document import Document, Edit, Unit, line_end
 from nmt.documents.text import Text, Writer, as_it_is, has_words, plain
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
-_VERBATIM = re.compile(r"-{4,}|\.{4,}|\+{4,}|/{4,}|(`{3,})[\w-]*|[,:]={3,}")
+_VERBATIM = re.compile(r"-{4,}|\.{4,}|\+{4,}|/{4,}|(`{3,})[\w-]*|:={3,}")
 _DELIMITER = re.compile(r"={4,}|\*{4,}|_{4,}|--|~{4,}")
-_TABLE = re.compile(r"[|!]={3,}")
+_TABLE = re.compile(r"[|!,]={3,}")
 _COMMENT = re.compile(r"//(?!/)")
 _ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:\s+|$)")
 _BLOCK_ATTRIBUTES = re.compile(r"\[(?:\[[^\[\]]*\]|[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*){0,9})\]")
@@ -32,8 +33,10 @@ _TASK = re.compile(r"\[[ xX*]\]\s+")
 _DESCRIBED = re.compile(r"\s*(\S.*?)(?::{2,4}|;;)(?:\s+|$)")
 _ADMONITION = re.compile(r"(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION):\s+")
 _STYLES_AS_WRITTEN = re.compile(
-    "(?i)source|listing|literal|stem|latexmath|asciimath|pass|verse|comment|mermaid|plantuml|ditaa|graphviz|d2|%hardbreaks"
+    "(?i)source|listing|literal|stem|latexmath|asciimath|pass|comment|mermaid|plantuml|ditaa|graphviz|d2"
 )
+_KEEPS_LINES = ("verse", "%hardbreaks")  # styles
+_CSV = re.compile(r"format=\"?csv\b")
 _SPEC = r"(?:(?:\d{1,3}(?:\.\d{1,3})?|\.\d{1,3})[+*])?(?:[<^>](?:\.[<^>])?|\.[<^>])?([aehlmsdv])?"
 _CELL = re.compile(rf"(?:(?<=\s)|^)({_SPEC})\||(?<!\\)()()\|", re.MULTILINE)
 _REFERRED = re.compile(r"<<#?([^<>,]{1,200})|xref:#?([^\s\[\]]{1,200})\[")
@@ -108,8 +111,10 @@ class _Page:
         self._attributes = ""
         if end:
             return end
-        if _STYLES_AS_WRITTEN.fullmatch(style):
-            return _blank(lines, at)
+        if _STYLES_AS_WRITTEN.fullmatch(style) or style in _KEEPS_LINES:
+            end = _blank(lines, at)
+            self._verses(lines[at:end] if style in _KEEPS_LINES else ())
+            return end
         return self._item(lines, at) or self._paragraph(lines, at)
 
     def _delimited(self, lines: _Lines, at: int, style: str) -> int:
@@ -117,10 +122,13 @@ class _Page:
         text = lines[at].text
         if _TABLE.fullmatch(text):
             end = _closing(lines, at)
-            if "format=" not in self._attributes and "separator=" not in self._attributes:
-                self._table(lines[at + 1 : end - 1])
+            self._table(lines[at + 1 : end - 1], text)
             return end
         is_delimiter = bool(_DELIMITER.fullmatch(text))
+        if is_delimiter and style in _KEEPS_LINES:
+            end = _closing(lines, at)
+            self._verses(lines[at + 1 : end - 1])
+            return end
         if _VERBATIM.fullmatch(text) or (is_delimiter and _STYLES_AS_WRITTEN.fullmatch(style)):
             return _closing(lines, at)
         return at + 1 if is_delimiter else 0
@@ -211,7 +219,9 @@ class _Page:
         end = at + 1
         while end < len(lines) and not _ends_paragraph(lines[end].text, in_list=True):
             end += 1
-        self._words("item", [lines[at].behind(marks), *lines[at + 1 : end]])
+        first = lines[at].behind(marks)
+        if not first.text.startswith("[[["):  # of a bibliography
+            self._words("item", [first, *lines[at + 1 : end]])
         return end
 
     def _paragraph(self, lines: _Lines, at: int) -> int:
@@ -224,10 +234,17 @@ class _Page:
         )
         return end
 
-    def _table(self, lines: _Lines) -> None:
-        """Cells are read as pages are: it depends on the column what is no plain text in them."""
-        if not lines:
+    def _table(self, lines: _Lines, mark: str) -> None:
+        """The cells between two lines of marks, unless these are in a format that is not read."""
+        if "separator=" in self._attributes or not lines:
             return
+        if mark[0] == "," or _CSV.search(self._attributes):
+            self._rows(lines)
+        elif "format=" not in self._attributes:
+            self._pages(lines)
+
+    def _pages(self, lines: _Lines) -> None:
+        """Cells are read as pages are: it depends on the column what is no plain text in them."""
         start, end = lines[0].start, lines[-1].end
         marks = list(_CELL.finditer(self._text[start:end]))
         ends = [*(mark.start() for mark in marks[1:]), end - start][: len(marks)]
@@ -239,9 +256,31 @@ class _Page:
             self._style = self._attributes = ""
         self._in_table = False
 
+    def _rows(self, lines: _Lines) -> None:
+        """The cells of a table with commas between, each row in one line."""
+        for line in lines if not any(line.text.count('"') % 2 for line in lines) else ():
+            for place, value in values(line.text):
+                self._cell(line.start + place, value)
+
+    def _cell(self, start: int, value: str) -> None:
+        def write(texts: Sequence[str]) -> list[Edit]:
+            return [Edit(start, start + len(value), quoted(placed(texts[0]), value))]
+
+        text = inline(unquoted(value), as_it_is)
+        if has_words(text.words):
+            self._units.append(Unit("cell", start, (text,), write))
+
+    def _verses(self, lines: _Lines) -> None:
+        """Lines that stay lines, with blank ones between."""
+        at = 0
+        while at < len(lines):
+            end = max(_blank(lines, at), at + 1)
+            self._words("verse", lines[at:end], keeps_lines=True)
+            at = end
+
     # --- units ---
 
-    def _words(self, name: str, lines: _Lines) -> None:
+    def _words(self, name: str, lines: _Lines, keeps_lines: bool = False) -> None:
         """Lines that are one text, but for the breaks that stay."""
         lines = [_stripped(line) for line in lines if line.text.strip()]
         if not lines:
@@ -252,7 +291,7 @@ class _Page:
         for line, following in zip(lines, [*lines[1:], None], strict=True):
             words = line.text.removesuffix(" +") if following else line.text
             content += words
-            if following and words != line.text:
+            if following and (keeps_lines or words != line.text):
                 add_inline(writer, content)
                 writer.line_break(self._text[line.start + len(words) : following.start])
                 content = ""

@@ -6,16 +6,18 @@ Facts are those of ECMA-376, part 1, 17.3 (paragraphs and runs) and 17.16 (field
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from nmt.documents import described
 from nmt.documents.asked import Asked
-from nmt.documents.document import Document, Edit, Unit
+from nmt.documents.document import Document, Edit, Unit, replacing
+from nmt.documents.markup import Attribute, escape_attribute
 from nmt.documents.office import Atom, Elements, Sentence, segments
-from nmt.documents.text import Text, has_words
+from nmt.documents.text import Text, has_words, plain
 
 MEMBERS = re.compile(
-    r"word/(?:document\d*|header\d*|footer\d*|footnotes\d*|endnotes\d*|comments\d*)\.xml"
+    r"word/(?:document\d*|header\d*|footer\d*|footnotes\d*|endnotes\d*|comments\d*)\.xml|docProps/core\.xml"
 )
 
 _PARAGRAPHS = frozenset(["w:p"])
@@ -26,6 +28,7 @@ _NO_TEXT = re.compile(  # content controls whose words are chosen or computed
 )
 _BREAKS = frozenset(["w:tab", "w:ptab", "w:br", "w:cr"])
 _DEEPEST = 8  # containers in containers; what is deeper stays as it is
+_FIRST = 2000  # characters in which the root is
 _MOST_FIELDS = 20  # fields in fields
 _LAYOUT = re.compile(r"([ ]{4,})")  # spaces that place words
 _KEEPS_SPACE = re.compile(r"""\sxml:space\s*=\s*["']preserve""")
@@ -34,6 +37,14 @@ _LINK = re.compile(r"<w:instrText[^>]*>\s*HYPERLINK\b")
 _SAME_STYLE = re.compile(  # what words may differ in without another look
     r"""<w:(?:lang|noProof|szCs|bCs|iCs)(?:\s[^<>]*)?/>|\sw:rsid\w*=(?:"[^"]*"|'[^']*')|>\s+(?=<)"""
 )
+_SAID = ("dc:title", "dc:subject", "dc:description", "cp:keywords")
+_CODE = re.compile(  # fonts and styles
+    r"""<w:rFonts\b[^>]*\sw:ascii="(?:Courier|Consolas|Menlo|Monaco|Lucida\ Console|[^"]*\b(?:Mono|Code)\b)[^"]*"
+    | <w:rStyle\b[^>]*"(?:VerbatimChar|HTMLCode|SourceText|(?:Inline)?Code(?:Char)?)"
+    """,
+    re.VERBOSE,
+)
+_CODE_PARAGRAPH = re.compile(r'<w:pStyle\b[^>]*"(?:SourceCode|HTMLPreformatted|Code|Listing)"')
 _MARK = re.compile(r"\x01(\d+)\x02")  # no XML has these characters
 
 
@@ -49,24 +60,51 @@ class _Atom(Atom):
     after: str = ""
 
 
+class _Member(Elements):
+    """The elements of a member."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, _PARAGRAPHS)
+        # A text that is typed in such a font as a whole is no code.
+        self.has_code = 2 * len(_CODE.findall(text)) < text.count("<w:t>") + text.count("<w:t ")
+
+    def is_code(self, paragraph: int) -> bool:
+        """Whether a paragraph has a style of code."""
+        first = next(self.children(paragraph), paragraph)
+        return self.tokens[first].name == "w:pPr" and bool(_CODE_PARAGRAPH.search(self.raw(first)))
+
+
 def read(text: str, asked: Asked) -> Document:
     """The paragraphs of a member. Raises DataError with the line for XML that is not well formed."""
-    del asked
-    elements = Elements(text, _PARAGRAPHS)
+    if "<cp:coreProperties" in text[:_FIRST]:
+        return described.read(text, _SAID, asked)
+    elements = _Member(text)
     units: list[Unit] = []
+    done = 0  # nothing before it gets other words
     for number, token in enumerate(elements.tokens):
-        if token.kind == "open" and token.name == "w:p":
+        if token.kind == "open" and token.name == "w:p" and not elements.is_code(number):
             identity = token.attributes(text).get("w14:paraid")
             atoms = _atoms(elements, elements.children(number), 0)
             found = [segment for segment in segments(atoms) if _has_words(segment)]
             units += _units(found, identity.value if identity else "")
+            done = max([done, *(segment[-1].end for segment in found)])
+        elif token.name == "wp:docPr" and token.start >= done:
+            units += _description(token.attributes(text))
     return Document(text, sorted(units, key=lambda unit: unit.start))
+
+
+def _description(attributes: Mapping[str, Attribute]) -> Iterator[Unit]:
+    """What stands for a picture, if that is not in a sentence."""
+    said = attributes.get("descr")
+    if said is not None and has_words(said.value):
+        text = plain(said.value, escape_attribute)
+        yield Unit("", said.start, (text,), replacing(said.start, said.end))
 
 
 # --- reading ---
 
 
-def _atoms(elements: Elements, children: Iterator[int], depth: int) -> list[_Atom]:
+def _atoms(elements: _Member, children: Iterator[int], depth: int) -> list[_Atom]:
     atoms: list[_Atom] = []
     for number in children:
         token = elements.tokens[number]
@@ -82,12 +120,12 @@ def _atoms(elements: Elements, children: Iterator[int], depth: int) -> list[_Ato
     return _with_fields(elements.text, atoms)
 
 
-def _whole(elements: Elements, number: int, kind: str) -> _Atom:
+def _whole(elements: _Member, number: int, kind: str) -> _Atom:
     token = elements.tokens[number]
     return _Atom(kind, elements.raw(number), token.start, elements.end(number))
 
 
-def _of_container(elements: Elements, number: int, depth: int) -> list[_Atom]:
+def _of_container(elements: _Member, number: int, depth: int) -> list[_Atom]:
     inner = number
     if elements.tokens[number].name == "w:sdt":
         content = _content_of_control(elements, number)
@@ -104,7 +142,7 @@ def _of_container(elements: Elements, number: int, depth: int) -> list[_Atom]:
     return [opening, *atoms, closing]
 
 
-def _content_of_control(elements: Elements, number: int) -> int | None:
+def _content_of_control(elements: _Member, number: int) -> int | None:
     """The element with the words of a content control, if these may be translated."""
     for child in elements.children(number):
         token = elements.tokens[child]
@@ -115,7 +153,7 @@ def _content_of_control(elements: Elements, number: int) -> int | None:
     return None
 
 
-def _of_run(elements: Elements, number: int) -> list[_Atom]:
+def _of_run(elements: _Member, number: int) -> list[_Atom]:
     tokens = elements.tokens
     style = ""
     content: list[int] = []
@@ -129,6 +167,7 @@ def _of_run(elements: Elements, number: int) -> list[_Atom]:
     for child in content:
         is_first, is_last = child == content[0], child == content[-1]
         kind, value = _content(elements, child)
+        kind = "single" if kind == "words" and elements.has_code and _CODE.search(style) else kind
         start = tokens[number].start if is_first else tokens[child].start
         end = elements.end(number) if is_last else elements.end(child)
         before, after = "" if is_first else run, "" if is_last else run
@@ -137,7 +176,7 @@ def _of_run(elements: Elements, number: int) -> list[_Atom]:
     return atoms
 
 
-def _content(elements: Elements, child: int) -> tuple[str, str]:
+def _content(elements: _Member, child: int) -> tuple[str, str]:
     """The kind and the words of what is in a run."""
     token = elements.tokens[child]
     if token.name == "w:t":
@@ -152,7 +191,7 @@ def _content(elements: Elements, child: int) -> tuple[str, str]:
     return ("hard" if elements.holds_paragraph(child) else "single"), ""
 
 
-def _words(elements: Elements, element: int) -> str:
+def _words(elements: _Member, element: int) -> str:
     words = "".join(map(elements.words, elements.children(element)))
     keeps_space = _KEEPS_SPACE.search(elements.tokens[element].raw(elements.text))
     return words if keeps_space else words.strip(" \t\r\n")

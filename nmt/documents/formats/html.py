@@ -135,8 +135,8 @@ class _Page:
             return False
         attributes = token.attributes(self._text)
         classes = attributes["class"].value.split() if "class" in attributes else []
-        language = attributes["lang"].value.lower() if "lang" in attributes else "en"
-        if not language.startswith("en"):
+        said = attributes.get("lang") or attributes.get("xml:lang")
+        if said is not None and not said.value.lower().startswith("en"):
             return True
         says_no = "translate" in attributes and attributes["translate"].value.lower() == "no"
         return says_no or "notranslate" in classes

@@ -14,6 +14,7 @@ from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit, Write, line_end
 from nmt.documents.formats import html, yaml_messages
 from nmt.documents.markdown_inline import add_inline, escape_title, normalized, with_room
+from nmt.documents.markdown_shadow import BRACES, Shadow
 from nmt.documents.text import Text, Writer, has_words, plain
 from nmt.errors import ConfigError, DataError
 
@@ -21,27 +22,21 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FRONT_MATTER = re.compile(
     r"(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]{0,100000}?\r?\n)??\1[ \t]*(?:\r?\n|\Z)"
 )
-_DIRECTIVE = re.compile(
-    r"\s*(?::{3,}|!!!|\?\?\?\+?|=== \")|\s*\{%.*%\}\s*$|\s*\{\{[<%].*[>%]\}\}\s*$"
-)
 _TITLE = re.compile(
-    r"\s*(?::{3,}\s*\w+\s*\[(?P<brackets>[^\]]+)\]|(?:!!!|\?\?\?\+?)\s+\w+\s+\"(?P<quotes>[^\"]+)\")"
+    r"""
+    \s* (?: :{3,} \s* \w+ \s* \[ (?P<brackets> [^\]]+ ) \]
+      | :{3,} \s* \w+ \s+ (?P<words> [^\s\[\]{}] [^\[\]{}]* )
+      | (?: (?: !!! | \?\?\?\+? ) \s+ \w+ | === ) \s+ "(?P<quotes> [^"]+ )" )
+    """,
+    re.VERBOSE,
 )
-_ESM = re.compile(r"(?:import|export)\s+(?:[\w*{\"']|default\b)")
-_JSX = re.compile(r"\s*(?:</?[A-Z>]|\{|</?[a-z]\w*(?:\.\w+)+)")
-_FENCE = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})")
 _TASK = re.compile(r"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|\[\^[^\]\s]+\]:\s*")
 _DEFINITION = re.compile(r":\s+")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
-_BRACES = re.compile(r"\{[^{}]*\}")
 _MASK = "\ue000"
 _COMPONENT = re.compile(
     r"""\s*<([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']*')*+)?>(?P<words>[^\n]+)</\1>\s*"""
 )
-_MOST_LOOKED_AT = (
-    20_000  # lines, over all components: what is never closed must take no square of time
-)
-_LONGEST_CODE = 300  # lines of a module or of the tag of a component
 _HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
 _CELL = re.compile(r"(?:[^|\\]|\\.|\\$)++")  # also within code, only \| is no border
 _DELIMITERS = re.compile(r"[\s|:>-]+")
@@ -70,15 +65,13 @@ class _Page:
             self._lines.append(match[0].rstrip("\r\n"))
         self._references = {normalized(match[1]) for match in _REFERENCE.finditer(text)}
         self._units: list[Unit] = []
-        self._may_look_at = _MOST_LOOKED_AT
-        self._titles: list[int] = []  # lines of other syntaxes, which may have one
 
     def document(self) -> Document:
         body = self._front_matter()
-        shadow = self._shadow(body)
-        titles = dict.fromkeys(self._titles)
+        shadow = Shadow(self._lines, body, self._is_mdx)
+        titles = dict.fromkeys(number for run in shadow.others for number in range(*run))
         defined: dict[str, Any] = {}
-        for token, parent in _blocks(shadow, self._is_mdx, defined):
+        for token, parent in _blocks("\n".join(shadow.lines), self._is_mdx, defined):
             first, behind = token.map
             for number in range(first, behind):  # a title within another block is none
                 titles.pop(number, None)
@@ -90,6 +83,8 @@ class _Page:
                 self._take_inline(token.content, first, parent)
         for number in titles:
             self._take_title(number)
+        for first, behind in shadow.others if self._is_mdx else ():
+            self._take_component(first, behind)
         for reference in defined.get("references", {}).values():
             first, behind = reference["map"]
             self._take_reference(first, behind, reference["title"])
@@ -116,51 +111,6 @@ class _Page:
             ]
         return bisect_left(self._starts, match.end())
 
-    def _shadow(self, body: int) -> str:
-        """The text with blanks for lines of other syntaxes."""
-        shadow = list(self._lines)
-        shadow[:body] = [""] * body
-        fence = ""
-        number = body
-        while number < len(self._lines):
-            line = self._lines[number]
-            opens = _FENCE.match(line)
-            end = number + 1
-            if fence or opens:
-                fence = _fence_after(line, fence, opens)
-            elif self._begins_module(line, number, body):
-                end = self._end_of_code(number, is_module=True)
-            elif self._is_other(line):
-                end = self._end_of_code(number, is_module=False) if self._is_mdx else end
-                self._take_component(number, end)
-            else:
-                number += 1
-                continue
-            if not (fence or opens):
-                self._titles += range(number, end)
-                shadow[number:end] = [""] * (end - number)
-            number = end
-        return "\n".join(shadow)
-
-    def _begins_module(self, line: str, number: int, body: int) -> bool:
-        is_first = number == body or not self._lines[number - 1].strip()
-        return self._is_mdx and is_first and _ESM.match(line) is not None
-
-    def _end_of_code(self, first: int, is_module: bool) -> int:
-        """The line behind a component's tag or a module, whose brackets are closed there."""
-        code = ""
-        last = min(len(self._lines), first + _LONGEST_CODE, first + self._may_look_at)
-        for number in range(first, last):
-            self._may_look_at -= 1
-            code += self._lines[number] + "\n"
-            ends_here = not is_module or not "".join(self._lines[number + 1 : number + 2]).strip()
-            if ends_here and _is_closed(code):
-                return number + 1
-        return first + 1
-
-    def _is_other(self, line: str) -> bool:
-        return bool(_DIRECTIVE.match(line) or (self._is_mdx and _JSX.match(line)))
-
     def _take_reference(self, first: int, behind: int, title: str) -> None:
         """The title of what links refer to: `[guide]: guide.md "The guide"`."""
         start = self._starts[first]
@@ -173,12 +123,12 @@ class _Page:
         """The attributes of a component that people read, and what it encloses in its own line."""
         start = self._starts[first]
         masked = _masked(self._text[start : self._end(behind - 1)])
-        whole = _COMPONENT.fullmatch(masked) if self._is_mdx else None
+        whole = _COMPONENT.fullmatch(masked)
         if whole is not None:
             place = start + whole.start("words")
             words = self._text[place : start + whole.end("words")]
             self._add("paragraph", place, place + len(words), self._inline(words))
-        if self._is_mdx and masked.lstrip().startswith("<"):
+        if masked.lstrip().startswith("<"):
             tags = masked[: whole.start("words")] if whole else masked
             units = html.read(tags, replace(self._asked, bilingual=False)).units
             self._units += [moved(unit, start) for unit in units if not _has_mask(unit)]
@@ -339,32 +289,13 @@ def _blocks(shadow: str, is_mdx: bool, defined: dict[str, Any]) -> Iterator[tupl
 
 def _masked(code: str) -> str:
     """A component with signs of no meaning in place of expressions in braces."""
-    while (masked := _BRACES.sub(lambda match: _MASK * len(match[0]), code)) != code:
+    while (masked := BRACES.sub(lambda match: _MASK * len(match[0]), code)) != code:
         code = masked
     return code
 
 
 def _has_mask(unit: Unit) -> bool:
     return any(_MASK in text.filled(lambda leaf: leaf.words) for text in unit.texts)
-
-
-def _is_closed(code: str) -> bool:
-    """Whether all brackets are closed; a > within braces may be an arrow."""
-    outside = code
-    while (shorter := _BRACES.sub("", outside)) != outside:
-        outside = shorter
-    pairs = (("(", ")"), ("[", "]"), ("<", ">"))
-    is_even = all(outside.count(opening) == outside.count(closing) for opening, closing in pairs)
-    return is_even and not set("{}") & set(outside)
-
-
-def _fence_after(line: str, fence: str, opens: re.Match[str] | None) -> str:
-    """The fence that is open behind a line."""
-    if not fence:
-        return opens[1] if opens else ""
-    bare = line.strip().lstrip(">").strip()
-    closes = len(bare) >= len(fence) and set(bare) == {fence[0]}
-    return "" if closes else fence
 
 
 def moved(unit: Unit, distance: int) -> Unit:

@@ -1,4 +1,4 @@
-"""OpenDocument text: content.xml, and styles.xml with its headers and footers.
+"""OpenDocument text: content.xml, styles.xml with its headers and footers, meta.xml with its title.
 
 Facts are those of OpenDocument 1.3, part 3, chapters 5 and 6 (paragraphs and what is in them).
 """
@@ -8,22 +8,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from nmt.documents import described
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit
-from nmt.documents.office import Atom, Elements, Sentence, segments
-from nmt.documents.text import Text, has_words
+from nmt.documents.office import Atom, Elements, Sentence, escape, segments
+from nmt.documents.text import Text, has_words, plain
 
-MEMBERS = re.compile(r"(?:content|styles)\.xml")
+MEMBERS = re.compile(r"(?:content|styles|meta)\.xml")
 
 _PARAGRAPHS = frozenset(["text:p", "text:h"])
 _PAIRS = frozenset(["text:span", "text:a", "text:meta"])
 _HIDDEN = frozenset(["text:tracked-changes"])  # has what was deleted
 _BREAKS = frozenset(["text:tab", "text:line-break"])
+_DESCRIPTIONS = frozenset(["svg:title", "svg:desc"])  # of pictures
+_CODE = re.compile(r"Source_(?:20_)?Text|Teletype|Preformatted_(?:20_)?Text")  # styles
+_SAID = ("dc:title", "dc:subject", "dc:description", "meta:keyword")
 _DROPPED = frozenset(["text:soft-page-break"])
 _DEEPEST = 8  # pairs in pairs; what is deeper stays as it is
 _DEEPEST_NOTE = 3  # notes in notes
 _INVISIBLE = re.compile(r"officeooo:|loext:|fo:language|fo:country|xmlns")  # what styles say
 _SPACES = re.compile(r"""text:c\s*=\s*["'](\d{1,9})""")
+_FIRST = 2000  # characters in which the root is
 _MOST_SPACES = 2  # that mean one; more place words
 
 
@@ -55,7 +60,8 @@ class _Span(NamedTuple):
 
 def read(text: str, asked: Asked) -> Document:
     """The paragraphs and headings. Raises DataError with the line for XML that is not well formed."""
-    del asked
+    if "<office:document-meta" in text[:_FIRST]:
+        return described.read(text, _SAID, asked)
     elements = Elements(text, _PARAGRAPHS)
     reader = _Reader(elements)
     units: list[Unit] = []
@@ -65,7 +71,9 @@ def read(text: str, asked: Asked) -> Document:
             continue
         if token.name in _HIDDEN:
             done = elements.end(number)
-        elif token.name in _PARAGRAPHS:
+        elif token.name in _DESCRIPTIONS:
+            units += [span.unit("") for span in reader.description(number)]
+        elif token.name in _PARAGRAPHS and not reader.is_code(number):
             identity = token.attributes(text).get("xml:id")
             name = identity.value if identity else ""
             for count, span in enumerate(reader.spans(number, 0), start=1):
@@ -90,6 +98,19 @@ class _Reader:
             if any(atom.kind == "words" and has_words(atom.value) for atom in atoms):
                 yield self._span(atoms, depth)
 
+    def is_code(self, number: int) -> bool:
+        """Whether an element has a style of code."""
+        style = self._elements.tokens[number].attributes(self._elements.text).get("text:style-name")
+        return style is not None and _CODE.fullmatch(style.value) is not None
+
+    def description(self, number: int) -> Iterator[_Span]:
+        """What stands for a picture."""
+        start = self._elements.tokens[number].end
+        end = self._elements.tokens[self._elements.partner[number]].start
+        words = "".join(map(self._elements.words, self._elements.children(number)))
+        if has_words(words):
+            yield _Span(start, end, plain(words, escape), "", "")
+
     def _span(self, atoms: Sequence[_Atom], depth: int) -> _Span:
         sentence = Sentence()
         skipped = _needless(atoms)
@@ -112,7 +133,8 @@ class _Reader:
             token = self._elements.tokens[number]
             if token.name in _DROPPED:
                 continue
-            if token.name in _PAIRS and token.kind == "open" and depth < _DEEPEST:
+            is_pair = token.name in _PAIRS and token.kind == "open" and not self.is_code(number)
+            if is_pair and depth < _DEEPEST:
                 yield from self._of_pair(number, depth)
             elif token.name in _BREAKS:
                 raw = self._elements.raw(number)
@@ -152,9 +174,7 @@ class _Reader:
         return None
 
     def _parts(self, atom: _Atom, depth: int) -> list[str | Text]:
-        """What a piece is written of: a note has paragraphs of its own."""
-        if not self._elements.holds_paragraph(atom.number):
-            return [atom.value]
+        """What a piece is written of: a note has paragraphs of its own, a picture what stands for it."""
         self.taken.update(range(atom.number, self._elements.partner[atom.number]))
         if depth >= _DEEPEST_NOTE:
             return [atom.value]
@@ -162,12 +182,20 @@ class _Reader:
         end = atom.start
         for number in range(atom.number, self._elements.partner[atom.number]):
             token = self._elements.tokens[number]
-            if token.kind == "open" and token.name in _PARAGRAPHS and token.start >= end:
-                for span in self.spans(number, depth + 1):
+            if token.kind == "open" and token.start >= end:
+                for span in self._within(number, depth):
                     parts += [self._elements.text[end : span.start], span.before, span.text]
                     parts.append(span.after)
                     end = span.end
         return [*parts, self._elements.text[end : atom.end]]
+
+    def _within(self, number: int, depth: int) -> Iterator[_Span]:
+        """The texts of an element in a piece."""
+        name = self._elements.tokens[number].name
+        if name in _PARAGRAPHS and not self.is_code(number):
+            yield from self.spans(number, depth + 1)
+        elif name in _DESCRIPTIONS:
+            yield from self.description(number)
 
 
 def _needless(atoms: Sequence[_Atom]) -> set[int]:

@@ -35,7 +35,7 @@ def read(text: str, asked: Asked) -> Document:
         has_arguments = _ARGUMENT.search(value) is not None
 
         words, key_of_menu = without_key(
-            value.replace("''", "'") if has_arguments else value, "&", _PATTERN
+            value.replace("''", "'") if has_arguments else value, "_&", _PATTERN
         )
 
         def write(

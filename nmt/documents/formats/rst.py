@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nmt.documents.asked import Asked
-from nmt.documents.columns import column_width
+from nmt.documents.columns import column_width, quoted, unquoted, values
 from nmt.documents.document import Document, Edit, Unit, Write, line_end, with_edits
 from nmt.documents.rst_inline import inline, normalized, placed
 from nmt.documents.rst_lines import (
@@ -39,7 +39,6 @@ _EXPLICIT = re.compile(r"(?:\.\.|__)(?:\s+|$)")
 _DIRECTIVE = re.compile(r"\.\.\s+([^\W_]+(?:[-._+:][^\W_]+)*+) ?::(?:\s+|$)")
 _FOOTNOTE = re.compile(r"\.\.\s+\[[^\]\s]+\](?:\s+|$)")
 _ENTRY = re.compile(r"[^<>]{1,200} <[^<>]{1,200}>")  # of a table of contents
-_VALUE = re.compile(r'"(?:[^"]|"")*+"|[^\s",](?:[^",]*[^\s",])?')  # of a table with commas
 _OTHER_VALUES = {"delim", "quote", "escape", "file", "url"}  # options of tables that are not read
 _DOCTEST = re.compile(r">>>(?:\s|$)")
 _STARTS = (_BULLET, _NUMBER, _FIELD, _OPTIONS, _LINE_BLOCK, _EXPLICIT, _DOCTEST, _GRID)
@@ -51,17 +50,21 @@ _SIMPLE_NAME = re.compile(r"[^\W_]+(?:[-.+_][^\W_]+)*+")
 _ATTRIBUTION = re.compile(r"(?:---?(?!-)|—)\s*")
 _DEEPEST = 30  # blocks within one another that are read
 
+# Directives, by what is in their first lines and below.
 _NOTES = re.compile(
     "note|warning|tip|important|hint|attention|caution|danger|error|seealso|todo|header|footer"
 )
-_TITLED = re.compile("admonition|topic|sidebar|rubric|centered|table|list-table")
+_TITLED = re.compile("admonition|topic|sidebar|rubric|centered|contents|(?:list-|csv-)?table")
 _VERSIONS = re.compile("version(?:added|changed|removed)|deprecated")
 _WITH_CONTENT = re.compile(
-    """figure|container|compound|epigraph|highlights|pull-quote|only|hlist|glossary|class|function|method|attribute
+    f"""{_NOTES.pattern}|{_TITLED.pattern}|{_VERSIONS.pattern}
+    |figure|container|compound|epigraph|highlights|pull-quote|only|hlist|glossary|class|function|method|attribute
     |data|exception|module|classmethod|staticmethod|property|decorator|describe|object|option|cmdoption|envvar|confval
     """,
     re.VERBOSE,
 )
+_SHOWN = ("alt", "caption", "synopsis")  # options of directives that readers see
+_SHOWN_OF_PAGE = ("description", "keywords")
 _CODE_FIELDS = ("type", "rtype", "vartype")
 
 
@@ -274,32 +277,29 @@ class _Page:
     def _directive(self, kind: str, first: Line, others: Lines, depth: int) -> None:
         lines = with_first(first, others)
         behind = blank(lines, 0)
-        options = next((at for at in range(behind) if _FIELD.match(lines[at].text)), behind)
-        head, content = list(lines[:options]), lines[behind:]
-        self._shown_options(lines[options:behind])
-        if _NOTES.fullmatch(kind) and options:
-            content = [*head, *content] if options < behind else lines
-        elif _TITLED.fullmatch(kind):
-            self._words("title", head)
-        elif kind == "toctree":
+        at = next((at for at in range(behind) if _FIELD.match(lines[at].text)), behind)
+        head, options, content = lines[:at], lines[at:behind], lines[behind:]
+        self._shown_options(options, _SHOWN_OF_PAGE if kind == "meta" else _SHOWN)
+        if kind == "toctree":
             self._contents([*head, *content])
             return
-        elif kind == "csv-table":
+        if _NOTES.fullmatch(kind):
+            content = [*head, *content]
+        elif _TITLED.fullmatch(kind):
             self._words("title", head)
-            self._values(lines[options:behind], content)
-            return
         elif _VERSIONS.fullmatch(kind) and head:
             version = head[0].text.partition(" ")[0]
             self._words("paragraph", [head[0].behind(len(version)), *head[1:]])
-        elif not any(names.fullmatch(kind) for names in (_NOTES, _VERSIONS, _WITH_CONTENT)):
-            return
-        self._body(content, column(content), depth + 1, kind != "glossary")
+        if kind == "csv-table":
+            self._values(options, content)
+        elif _WITH_CONTENT.fullmatch(kind):
+            self._body(content, column(content), depth + 1, kind != "glossary")
 
-    def _shown_options(self, options: Lines) -> None:
-        """Options that readers see: captions, and what stands for an image."""
+    def _shown_options(self, options: Lines, names: Sequence[str]) -> None:
+        """Options that readers see, by their names."""
         for at, line in enumerate(options):
             field = _FIELD.match(line.text)
-            if field is None or field[1] not in ("alt", "caption"):
+            if field is None or field[1].partition(" ")[0] not in names:
                 continue
             end = next(
                 (n for n in range(at + 1, len(options)) if _FIELD.match(options[n].text)),
@@ -323,20 +323,14 @@ class _Page:
         rows = [*([fields["header"]] if "header" in fields else []), *content]
         if not fields.keys() & _OTHER_VALUES and not any(row.text.count('"') % 2 for row in rows):
             for row in rows:
-                for value in _VALUE.finditer(row.text):
-                    self._value(row.start + value.start(), value[0])
+                for place, value in values(row.text):
+                    self._value(row.start + place, value)
 
-    def _value(self, start: int, written: str) -> None:
-        is_quoted = written.startswith('"')
-        words = written[1:-1].replace('""', '"') if is_quoted else written
-
+    def _value(self, start: int, value: str) -> None:
         def write(texts: Sequence[str]) -> list[Edit]:
-            filled = placed(texts[0])
-            if is_quoted or "," in filled or '"' in filled:
-                filled = '"' + filled.replace('"', '""') + '"'
-            return [Edit(start, start + len(written), filled)]
+            return [Edit(start, start + len(value), quoted(placed(texts[0]), value))]
 
-        self._add("cell", start, inline(words, self._referred), write)
+        self._add("cell", start, inline(unquoted(value), self._referred), write)
 
     # --- units ---
 

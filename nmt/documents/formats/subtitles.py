@@ -20,7 +20,8 @@ _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _STYLE = r"\{\\[^{}]{1,99}\}"  # {\an8}, of ASS
 _TIMESTAMP = r"<\d[\d:.]{4,14}>"
 _TIME_WITHIN = re.compile(_TIMESTAMP)
-_PATTERN = placeholders.message_pattern(_STYLE, _TIMESTAMP)
+_CODE = r"<c\.code\b[^<>]*>[^<>]*</c>"
+_PATTERN = placeholders.message_pattern(_STYLE, _TIMESTAMP, _CODE, r"&\w{1,8};")
 _SPEAKER = r">{1,3}\s*|[A-Z][A-Z\d .'’-]{0,30}:\s+"  # >> BOB:
 # What stands before and behind the words of a cue: styles, marks of music and speakers, brackets of sounds, tags.
 _BEFORE = re.compile(
@@ -108,19 +109,25 @@ def _seconds(parts: Sequence[str | None]) -> float:
 
 
 def _take_parts(cue: _Cue, text: str, places: Sequence[tuple[int, int]]) -> None:
-    """The lines of speakers and sounds one by one, others together."""
+    """Each speaker and each sound is a part of its own."""
+    begins = cue.start
     lines = [text[start:end] for start, end in places]
-    if len(lines) > 1 and any(
-        _SPEAKS.match(line) or _SOUND.fullmatch(line.strip()) for line in lines
-    ):
-        cue.parts = [
-            _part(start, end, line) for (start, end), line in zip(places, lines, strict=True)
-        ]
-        return
-    cue.parts = [_part(cue.start, cue.end, text[cue.start : cue.end])]
-    part = cue.parts[0]
+    was_sound = _is_sound(lines[0])
+    for (_, before), (start, _), line in zip(places, places[1:], lines[1:], strict=False):
+        is_sound = _is_sound(line)
+        if is_sound or was_sound or _SPEAKS.match(line):
+            cue.parts.append(_part(begins, before, text[begins:before]))
+            begins = start
+        was_sound = is_sound
+    part = _part(begins, cue.end, text[begins : cue.end])
+    cue.parts.append(part)
     is_music = any(mark in part.before + part.behind for mark in _MUSIC)
-    cue.goes_on = not is_music and not _SPEAKS.match(lines[0]) and part.behind[:1] not in ("]", ")")
+    is_alone = len(cue.parts) == 1 and not _SPEAKS.match(lines[0])
+    cue.goes_on = is_alone and not is_music and part.behind[:1] not in ("]", ")")
+
+
+def _is_sound(line: str) -> bool:
+    return _SOUND.fullmatch(line.strip()) is not None
 
 
 def _part(start: int, end: int, written: str) -> _Line:
@@ -143,8 +150,8 @@ def _part(start: int, end: int, written: str) -> _Line:
 
 
 def _end_of_words(words: str, is_sound: bool) -> int:
-    """Where words end before marks of music, blanks, and the bracket of a sound."""
-    end = len(words.rstrip(f" \t\r\n{_MUSIC}"))
+    """Where words end before marks of music, blanks, the end of a voice, and the bracket of a sound."""
+    end = len(words.rstrip(f" \t\r\n{_MUSIC}").removesuffix("</v>"))
     return end - 1 if is_sound and words[end - 1 : end] in ("]", ")") else end
 
 
@@ -167,10 +174,11 @@ def _goes_on(cue: _Cue, following: _Cue) -> bool:
     if not (cue.goes_on and following.goes_on):
         return False
     words, next_words = (_NO_TAGS.sub("", each.parts[0].words) for each in (cue, following))
+    is_sign = words.isupper() != next_words.isupper()  # TEN YEARS LATER
     is_near = following.begins - cue.ends <= _LONGEST_PAUSE
     begins_anew = next_words[:1].isupper() and words.endswith(("-", "--"))
     have_words = any(map(str.isalpha, words)) and any(map(str.isalpha, next_words))
-    return is_near and have_words and not _ENDS.search(words) and not begins_anew
+    return is_near and have_words and not _ENDS.search(words) and not (begins_anew or is_sign)
 
 
 def _units(group: Sequence[_Cue], asked: Asked, eol: str, text: str) -> list[Unit]:
@@ -203,7 +211,7 @@ def _enclose(parts: Sequence[_Line]) -> None:
 
 
 def _text(words: str) -> Text:
-    return placeholders.message(words, _PATTERN)
+    return placeholders.message(words.replace("&nbsp;", " ").replace("&quot;", '"'), _PATTERN)
 
 
 def _sentence(

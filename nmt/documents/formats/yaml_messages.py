@@ -20,6 +20,7 @@ _RUBY = re.compile(r":[a-z_]\w*")
 _SYMBOLS = re.compile(
     r"\[ *(?::[a-z_]\w* *, *)*:[a-z_]\w* *\]"
 )  # [:year, :month], which PyYAML refuses
+_PROPERTIES = re.compile(r"(?:[&!]\S*\s+){1,2}")  # an anchor, a tag
 _BLOCK = re.compile(r"[|>][^\n]*\n")
 
 
@@ -79,7 +80,9 @@ def _texts(
 
 
 def _unit(text: str, keys: tuple[str, ...], node: yaml.ScalarNode) -> Unit | None:
-    start, end = node.start_mark.index, node.end_mark.index
+    end = node.end_mark.index
+    properties = _PROPERTIES.match(text, node.start_mark.index, end)
+    start = properties.end() if properties else node.start_mark.index
     raw = text[start:end]
     if _RUBY.fullmatch(raw):
         return None
