@@ -217,7 +217,7 @@ def document(
         report.units,
         report.translated,
         report.kept,
-        report.same,
+        len(report.unchanged),
         tuple(map(str, report.left)),
         tuple(map(str, report.faults)),
     )

@@ -1,23 +1,22 @@
 """Texts without what encloses them as a whole: a model reads them better so."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from nmt.documents.text import TAG, Text
 
+_VOID = re.compile(r"(?:<|&lt;)(?:br|head|hr|meta)\b")
 Put = Callable[[str], str]  # puts what encloses a text around its translation
 
 
 def enclosed(text: Text) -> tuple[Text, Put]:
-    """A text without the white space and pairs that enclose it as a whole, and what puts these around it."""
+    """A text without the white space, pairs and single tags that enclose it, and what puts these around it.
+
+    Placeholders stay: they are words of a sentence.
+    """
     words = text.words
-    tags = list(TAG.finditer(words))
-    start, end = _within(words, 0, len(words))
-    for first, last in zip(tags[: len(tags) // 2], reversed(tags), strict=False):
-        is_pair = bool(first[2] and last[1]) and not first[1] and first[2] == last[2]
-        if not is_pair or first.start() != start or last.end() != end:
-            break
-        start, end = _within(words, first.end(), last.start())
+    start, end = _inside(text)
     head = words.count("\n", 0, start)
     tail = len(text.breaks) - words.count("\n", end)
     inner = replace(text, words=words[start:end], breaks=text.breaks[head:tail])
@@ -30,6 +29,38 @@ def enclosed(text: Text) -> tuple[Text, Put]:
         return whole.filled(lambda leaf: leaf.words)
 
     return inner, put
+
+
+def _inside(text: Text) -> tuple[int, int]:
+    """Where the words begin and end that something encloses."""
+    words = text.words
+    tags = list(TAG.finditer(words))
+    first, last = 0, len(tags) - 1
+    start, end = _within(words, 0, len(words))
+    while first <= last:
+        opening, closing = tags[first], tags[last]
+        if opening.start() == start and _is_tag(text, opening[3]):
+            start, end = _within(words, opening.end(), end)
+            first += 1
+        elif closing.end() == end and _is_tag(text, closing[3]):
+            start, end = _within(words, start, closing.start())
+            last -= 1
+        elif _is_pair(opening[0], closing[0]) and (opening.start(), closing.end()) == (start, end):
+            start, end = _within(words, opening.end(), closing.start())
+            first, last = first + 1, last - 1
+        else:
+            break
+    return start, end
+
+
+def _is_pair(opening: str, closing: str) -> bool:
+    return opening.startswith("<g") and closing == f"</{opening[1:]}"
+
+
+def _is_tag(text: Text, single: str | None) -> bool:
+    """Whether a single piece is a tag of HTML that stands for no words, such as <br/>."""
+    parts = text.singles[int(single)] if single else ()
+    return len(parts) == 1 and isinstance(parts[0], str) and bool(_VOID.match(parts[0]))
 
 
 def _within(words: str, start: int, end: int) -> tuple[int, int]:

@@ -41,7 +41,7 @@ class Report:
     words: int = 0  # of the source, of what is translated
     translated: int = 0
     kept: int = 0  # had a translation
-    same: int = 0  # whose translation is the source: nothing is written
+    unchanged: list[Left] = field(default_factory=list)  # whose translation is the source
     left: list[Left] = field(default_factory=list)
     faults: list[Left] = field(default_factory=list)
 
@@ -121,7 +121,8 @@ class Work:
             self.report.left.append(_left(member, document, unit, str(why)))
             return []
         if all(words == chinese for words, chinese in found.items()):
-            self.report.same += 1
+            same = _left(member, document, unit, "its translation is the source")
+            self.report.unchanged.append(same)
             return []
         self.report.translated += 1
         for words in found:

@@ -4,10 +4,13 @@ The translation is one of the words without the pairs; which words belong togeth
 translator, tags follow the words, and the sentence is translated as a whole.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from nmt.documents.text import TAG, has_words
+from nmt.text import jieba_words
 from nmt.text.offsets import Range
 
 _FARTHEST = 2  # words beside a pair that are looked at where nothing belongs to its own
@@ -60,11 +63,11 @@ def projected(line: str, translation: str, links: Sequence[Link]) -> str | None:
 
     `links` are those between `without_pairs(line)` and the translation. The pairs of the line are well nested.
     """
-    taken: list[
-        tuple[int, int, int, str]
-    ] = []  # where each opens and closes, how deep it is, its number
-    tokens = sorted({target for _, target in links})
-    if not _place(_pairs(line), links, tokens, translation, 0, taken):
+    # Where each opens and closes, how deep it is, its number.
+    taken: list[tuple[int, int, int, str]] = []
+    by_words = _links_to_words(links, translation)
+    words = sorted({target for _, target in by_words})
+    if not _place(_pairs(line), by_words, words, translation, 0, taken):
         return None
     inserts: list[tuple[int, int, int, str]] = []
     for start, end, depth, number in taken:
@@ -75,6 +78,30 @@ def projected(line: str, translation: str, links: Sequence[Link]) -> str | None:
         written += translation[at:place] + tag
         at = place
     return written + translation[at:]
+
+
+def _links_to_words(links: Sequence[Link], translation: str) -> list[Link]:
+    """The links of each token given to the whole word, or words, that it is part of: pairs enclose whole words."""
+    tokens = sorted({target for _, target in links})
+    borders = set(_borders(translation))
+    words: dict[Range, Range] = {}
+    group: list[Range] = []
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        group.append(token)
+        if following is None or token.end in borders or following.start in borders:
+            words.update(dict.fromkeys(group, Range(group[0].start, token.end)))
+            group = []
+    return [(source, words[target]) for source, target in links]
+
+
+def _borders(translation: str) -> Iterator[int]:
+    """Where words end; the parts of a name, as in 埃莱娜·彼得罗娃, are one."""
+    end = 0
+    cut = [*jieba_words.cut(translation), ""]
+    for word, following in pairwise(cut):
+        end += len(word)
+        if "·" not in (word, following):
+            yield end
 
 
 def _pairs(line: str) -> list[_Pair]:
@@ -137,7 +164,7 @@ def _best_run(
 
 
 def _own(pair: _Pair, links: Sequence[Link], reach: int) -> set[Range]:
-    """The tokens of the translation that belong to what a pair encloses, or to the next words on either side."""
+    """The words of the translation that belong by half to what a pair encloses, or to the next words on either side."""
     sources = sorted({source for source, _ in links})
     inside = [
         place
@@ -147,7 +174,9 @@ def _own(pair: _Pair, links: Sequence[Link], reach: int) -> set[Range]:
     behind = [place for place, source in enumerate(sources) if source.start >= pair.end]
     at = inside or behind[:1] or [len(sources)]
     near = set(sources[max(at[0] - reach, 0) : at[-1] + 1 + reach if inside else at[0] + reach])
-    return {target for source, target in links if source in near}
+    every = Counter(target for _, target in links)
+    own = Counter(target for source, target in links if source in near)
+    return {target for target, count in own.items() if 2 * count >= every[target]}
 
 
 def _best_stretch(

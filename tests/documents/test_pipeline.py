@@ -225,7 +225,11 @@ def test_placeholders_without_numbers_keep_their_order_or_get_numbers(
     [
         ("po", 'msgid "&larr; Back"\nmsgstr ""\n', ["&larr; Back"]),
         ("properties", "a=&Open file...\n", ["Open file..."]),
-        ("properties", "a={0,choice,0#No cats|1<{0} cats} here\n", ["No cats here", "<x1/> cats here"]),
+        (
+            "properties",
+            "a={0,choice,0#No cats|1<{0} cats} here\n",
+            ["No cats here", "<x1/> cats here"],
+        ),
         ("markdown", "As [@smith2015, p. 7] and [-@lee2019] say.", ["As <x1/> and <x2/> say."]),
         (
             "vtt",

@@ -1,13 +1,15 @@
 """What is said of the documents that were translated: a line for people, or JSON."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from nmt.commands.shell.streams import printable, put, say, warn
-from nmt.documents.pipeline import Report
+from nmt.documents.pipeline import Left, Report
 from nmt.errors import counted
 
 _MOST = 20  # lines about one file
+_MOST_LINES = 5  # numbers of lines in the summary
 
 
 def tell(place: str, report: Report, quiet: bool) -> None:
@@ -22,12 +24,19 @@ def tell(place: str, report: Report, quiet: bool) -> None:
 
 
 def summary(report: Report) -> str:
-    """25 units: 20 translated, 4 kept, 1 left."""
+    """25 units: 20 translated, 2 kept, 2 unchanged (3, 17), 1 left."""
     parts = [f"{report.translated:,} translated"]
     parts += [f"{report.kept:,} kept"] if report.kept else []
-    parts += [f"{report.same:,} unchanged"] if report.same else []
+    parts += [_unchanged(report.unchanged)] if report.unchanged else []
     parts += [f"{len(report.left):,} left"] if report.left else []
     return f"{counted(report.units, 'unit')}: {', '.join(parts)}"
+
+
+def _unchanged(units: Sequence[Left]) -> str:
+    """How many are as they were, and the lines of the first."""
+    lines = ", ".join(str(unit.line) for unit in units[:_MOST_LINES])
+    more = ", …" if len(units) > _MOST_LINES else ""
+    return f"{len(units):,} unchanged (line {lines}{more})"
 
 
 def planned(report: Report) -> str:
@@ -42,12 +51,7 @@ def put_json(reports: dict[str, Report]) -> None:
     files = []
     for place, report in reports.items():
         entry = asdict(report)
-        entry["left"] = [vars_of(each) for each in report.left]
-        entry["faults"] = [vars_of(each) for each in report.faults]
+        for kind in ("unchanged", "left", "faults"):
+            entry[kind] = [each._asdict() for each in getattr(report, kind)]
         files.append({"file": place, **entry})
     put(json.dumps({"files": files}, ensure_ascii=False, indent=2) + "\n")
-
-
-def vars_of(left: tuple[object, ...]) -> dict[str, object]:
-    """What was left, with names."""
-    return left._asdict()  # type: ignore[attr-defined,no-any-return]
