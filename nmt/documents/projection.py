@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from nmt.documents.text import TAG, has_words
+from nmt.documents.text import TAG, without_tags
 from nmt.text import jieba_words
 from nmt.text.offsets import Range
 
@@ -43,14 +43,15 @@ def is_as_marked(line: str, translation: str) -> bool:
 
 
 def _outline(line: str) -> dict[str, tuple[str, bool, list[str]]]:
-    """Of each pair, the number of the one around it, whether there are words in it, and its single tags."""
+    """Of each pair, the number of the one around it, whether letters or figures are in it, and its single tags."""
     outline: dict[str, tuple[str, bool, list[str]]] = {}
 
     def note(pairs: Sequence[_Pair], around: str) -> None:
         for pair in pairs:
             inside = text[pair.start : pair.end]
             singles = sorted(match[3] for match in TAG.finditer(inside))
-            outline[pair.number] = (around, has_words(inside), singles)
+            is_filled = any(map(str.isalnum, without_tags(inside)))
+            outline[pair.number] = (around, is_filled, singles)
             note(pair.inner, pair.number)
 
     text = without_pairs(line)
