@@ -88,7 +88,8 @@ def _sentence(sentence: str, translate: Translate) -> str:
     if not has_words(sentence):
         return sentence
     read = protected(sentence)
-    chinese = read.restored(translate(read.line).strip())
+    translation = translate(read.line).strip()
+    chinese = sentence if translation == read.line else read.restored(translation)
     problem = difference(sentence, chinese)
     if problem:
         raise Untranslated(problem)
