@@ -69,22 +69,23 @@ class _Page:
     def document(self) -> Document:
         body = self._front_matter()
         shadow = Shadow(self._lines, body, self._is_mdx)
-        titles = dict.fromkeys(number for run in shadow.others for number in range(*run))
+        others = dict.fromkeys(number for run in shadow.others for number in range(*run))
         defined: dict[str, Any] = {}
         for token, parent in _blocks("\n".join(shadow.lines), self._is_mdx, defined):
             first, behind = token.map
-            for number in range(first, behind):  # a title within another block is none
-                titles.pop(number, None)
+            for number in range(first, behind):  # what is within another block is of that
+                others.pop(number, None)
             if token.type == "html_block":
                 self._take_html(first, behind)
             elif token.type == "table_open":
                 self._take_table(first, behind)
             else:
                 self._take_inline(token.content, first, parent)
-        for number in titles:
+        for number in others:
             self._take_title(number)
         for first, behind in shadow.others if self._is_mdx else ():
-            self._take_component(first, behind)
+            if first in others:
+                self._take_component(first, behind)
         for reference in defined.get("references", {}).values():
             first, behind = reference["map"]
             self._take_reference(first, behind, reference["title"])
