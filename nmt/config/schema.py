@@ -132,6 +132,7 @@ class AugmentConfig(Section):
     shorthand: Share = 0.0
     switched: Times = 0.0
     enclosed: Times = 0.0
+    terms: Times = 0.0
     quoted: Share = 0.0
     joined: Share = 0.0
 
@@ -142,7 +143,8 @@ class AugmentConfig(Section):
     @property
     def protects(self) -> bool:
         """Whether train has placeholders, so that spans can travel as such."""
-        return any((self.masked, self.masked_numbers, self.tagged, self.switched, self.enclosed))
+        of_words = (self.switched, self.enclosed, self.terms)
+        return any((self.masked, self.masked_numbers, self.tagged, *of_words))
 
 
 class PrepareConfig(Section):

@@ -129,6 +129,11 @@ class MaskedPair(NamedTuple):
         return _APOSTROPHE.sub("'", self.src.replace(JOINT, " ")), self.tgt
 
 
+def marked_term(placeholder: str, english: str) -> str:
+    """A term of a glossary as a model reads it that was trained with `augment.terms`."""
+    return f"{placeholder} {english} {placeholder}"
+
+
 def without_placeholders(text: str) -> str:
     """A text without its placeholders."""
     return re.sub(_PLACEHOLDER, "", text)

@@ -69,7 +69,7 @@ class _Page:
     def document(self) -> Document:
         body = self._front_matter()
         shadow = Shadow(self._lines, body, self._is_mdx)
-        others = dict.fromkeys(number for run in shadow.others for number in range(*run))
+        others = dict(shadow.others)
         defined: dict[str, Any] = {}
         for token, parent in _blocks("\n".join(shadow.lines), self._is_mdx, defined):
             first, behind = token.map
@@ -81,10 +81,9 @@ class _Page:
                 self._take_table(first, behind)
             else:
                 self._take_inline(token.content, first, parent)
-        for number in others:
-            self._take_title(number)
-        for first, behind in shadow.others if self._is_mdx else ():
-            if first in others:
+        for first, behind in others.items():
+            self._take_title(first)
+            if self._is_mdx:
                 self._take_component(first, behind)
         for reference in defined.get("references", {}).values():
             first, behind = reference["map"]
