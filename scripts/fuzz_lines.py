@@ -25,7 +25,8 @@ from nmt.chinese.typography import check, repair
 from nmt.numbers.chinese import chinese
 from nmt.numbers.english import english
 from nmt.numbers.rewording import reworded
-from nmt.spans.masking import find, lost, mask, mask_pair
+from nmt.spans.exact import lost
+from nmt.spans.masking import find, mask, mask_pair
 from nmt.text.normalize import normalize
 from nmt.text.vocab import JOINT, PLACEHOLDERS
 

@@ -26,6 +26,7 @@ LAYERS = (
     {"run"},
     {"corpus", "model"},
     {"search", "evaluation", "exchange", "documents"},
+    {"terms"},
     {"neighbours"},
     {"engines"},
     {"scoring"},

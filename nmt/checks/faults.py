@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nmt.checks import amounts, marks, numbers, shape, tags
-from nmt.spans import masking as spans
+from nmt.spans import exact
 
 Direction = tuple[str, str]  # the languages of source and translation, such as ("en", "zh")
 ENGLISH_TO_CHINESE: Direction = ("en", "zh")
@@ -27,7 +27,7 @@ Checks = Mapping[str, Callable[[str, str], list[str]]]
 
 # What holds for any two languages.
 ANY_DIRECTION: Checks = {
-    "span mangled": spans.lost,
+    "span mangled": exact.lost,
     "tag misplaced": tags.misplaced,
     "repetition": shape.repeated,
     "too short": shape.blank,
@@ -40,7 +40,7 @@ CHECKS: dict[Direction, Checks] = {
         "currency missing": amounts.currency_missing,
         "sign missing": amounts.sign_missing,
         "day missing": amounts.day_missing,
-        "span mangled": spans.lost_from_english,
+        "span mangled": exact.lost_from_english,
         "tag misplaced": tags.misplaced,
         "stray punctuation": marks.stray,
         "repetition": shape.repeated,
@@ -55,13 +55,15 @@ DAMAGE: dict[Direction, Checks] = {
         "number missing": amounts.changed,
         "fraction missing": amounts.fraction_missing,
         "currency missing": amounts.currency_missing,
-        "span mangled": spans.lost,
+        "span mangled": exact.lost,
     }
 }
-_DAMAGE_ANYWHERE: Checks = {"span mangled": spans.lost}
+_DAMAGE_ANYWHERE: Checks = {"span mangled": exact.lost}
+TERM = "term"  # of a glossary, which is looked for where there is one
 # The kinds of faults of all directions.
-KINDS = tuple(
-    dict.fromkeys(kind for checks in (*CHECKS.values(), ANY_DIRECTION) for kind in checks)
+KINDS = (
+    *dict.fromkeys(kind for checks in (*CHECKS.values(), ANY_DIRECTION) for kind in checks),
+    TERM,
 )
 
 

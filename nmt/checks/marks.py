@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from nmt.spans.masking import with_letters_for_spans
+from nmt.spans.exact import with_letters_for_spans
 
 _STOPS = "，、；：。"
 _IN_A_ROW = re.compile(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from nmt.spans.masking import with_letters_for_spans
+from nmt.spans.exact import with_letters_for_spans
 from nmt.text.scripts import HAS_HAN
 
 # A word or phrase that begins with a letter, and three more of it: 受伤, 受伤, 受伤, 受伤. Not 谢谢，谢谢.

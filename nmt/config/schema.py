@@ -294,6 +294,7 @@ class SearchConfig(Section):
     verify: Literal["off", "flag", "retry"] = "off"
     abbreviations: bool = True
     unknown_word: Rate = 0.15
+    glossary: tuple[FilePath, ...] = ()
     memory: FilePath | None = None
     memory_weight: Annotated[float, Field(gt=0, le=0.99), NO_BOOLEAN] = 0.7
     memory_temperature: Annotated[float, Field(ge=1e-6, le=1e6), NO_BOOLEAN] = 0.2

@@ -5,7 +5,7 @@ import re
 _LONGEST = 60  # characters of a text in a menu
 # At the start of a word, or within one that begins with a capital: S&ave, but not max_length.
 _KEY = re.compile(
-    r"(?<![\w&_\\])(&(?!\w{2,10};)|_)(?=[A-Za-z])|(?<=\b[A-Z])([&_])(?=[a-z])|(?<=\b[A-Z][a-z])([&_])(?=[a-z])"
+    r"(?<![\w&_\\])(&(?!\w{2,60};)|_)(?=[A-Za-z])|(?<=\b[A-Z])([&_])(?=[a-z])|(?<=\b[A-Z][a-z])([&_])(?=[a-z])"
 )
 _END = re.compile(r"(\s*(?:…+|\.{3,9}|[:：]))?\s*$")
 

@@ -156,7 +156,8 @@ def _add_link(writer: Writer, match: re.Match[str]) -> None:
         opening = _ADDRESS + opening
     attributes = _ATTRIBUTES.search(words)
     shown = words[: attributes.start()] if attributes else words
-    quote = '"' if len(shown) > 2 and shown[0] == shown[-1] == '"' else ""
+    is_quoted = len(shown) > 2 and shown[0] == shown[-1] == '"' and shown[1] != "`"
+    quote = '"' if is_quoted else ""
     shown = shown[1:-1] if quote else shown
     closing = f"{quote}{attributes[0] if attributes else ''}]"
     _add_between(writer, opening + quote, shown, closing)

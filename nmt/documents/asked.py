@@ -10,6 +10,9 @@ FRONT_MATTER = (
     "sidebar_label",
     "excerpt",
     "tagline",
+    "text",
+    "details",
+    "linkTitle",
 )
 
 

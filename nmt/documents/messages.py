@@ -20,16 +20,19 @@ ANY = placeholders.message_pattern(
     placeholders.PYTHON,
     placeholders.BRACES,
     placeholders.LIKELY_PRINTF,
+    placeholders.ENTITY,
 )
 _BAR_WITHIN = re.compile(r"\{[^{}]*\|")  # {0,choice,0#none|1#one}
 _FORMS = re.compile(r"(\s*\|\s*)")  # car | cars
-# What a machine reads as a whole: a colour, a path, a name of an icon, a date's format.
+# What a machine reads as a whole: a colour, a path, names of icons, a date's format, a key, a filter of files.
 _FOR_MACHINES = re.compile(
     r"""
     [a-z][\w+.-]*://\S+ | \#[\da-fA-F]{3,8} | [\w.+-]+@[\w-]+\.[\w.-]+
   | [a-z\d]+(?:[-_.:/][A-Za-z\d]+)+ | [a-z]+[A-Z][A-Za-z\d]* | /[\w./-]*
   | [YMDdHhmsSaAzZEL][YMDdHhmsSaAzZEL ,./:-]* (?<= [YMDdHhms] )
   | (?: % [-^0]? [A-Za-z] | [^\w%] | \d ){2,}
+  | [A-Za-z] | (?: \* \. \w{1,9} [;,\s]* ){1,20} | [a-z\d]+ (?: -[a-z\d]+ )+ (?: \s+ [a-z\d]+ (?: -[a-z\d]+ )+ )+
+  | [^\s_/{}%@]{0,99} [_/{}%@] \S{0,200} \. [a-z\d]{1,5}
     """,
     re.VERBOSE,
 )

@@ -34,9 +34,11 @@ NESTING = r"\$t\( [^()\n]{1,199} (?: \( [^()\n]{0,99} \) [^()\n]{0,99} )? \)"  #
 LINKED = (
     r"@ (?: \.\w{1,20} )? : (?: \( [^()\n]{1,99} \) | \w [\w.-]{0,98} \w | \w )"  # @:key, of Vue
 )
+ENTITY = r"& \w{2,60} ;"
 QT = r"% (?: L? \d{1,2} | n )"
 
 TAG = r"</? (?: [A-Za-z] [\w.:-]{0,60} | \d{1,3} ) (?: \s [^<>]{0,2000} )? /? >"
+CODE = r"<code> [^<>]{1,300} </code> | <kbd> [^<>]{1,300} </kbd> | <samp> [^<>]{1,300} </samp>"
 COMMENT = r"<!-- (?: (?! --> ) [\s\S] ){0,5000} -->"
 _PARTS_OF_TAG = re.compile(r"<(/?)([\w.:-]+)[^>]*?(/?)>")
 _VOID = frozenset(
@@ -59,8 +61,8 @@ _VOID = frozenset(
 
 
 def message_pattern(*placeholders: str) -> re.Pattern[str]:
-    """What is no words of a message: its placeholders, tags and line breaks."""
-    parts = "|".join([COMMENT, *placeholders, TAG, r"\n | \t+"])
+    """What is no words of a message: its placeholders, tags, code in these, and line breaks."""
+    parts = "|".join([COMMENT, *placeholders, CODE, TAG, r"\n | \t+"])
     return re.compile(f"(?a:{parts})", re.VERBOSE)
 
 

@@ -6,11 +6,11 @@ area that every tokenizer makes a token of its own, and comes back in its place.
 
 import re
 from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from nmt.spans.codes import CODE
+from nmt.spans.exact import PLACEHOLDER, SUSPICIOUS
 from nmt.spans.markup import (
     EMPHASIS,
     MARKS,
@@ -30,14 +30,13 @@ from nmt.spans.number_patterns import (
     WHOLE_SCALED_NUMBER,
     in_chinese,
 )
-from nmt.spans.patterns import APOSTROPHE, EMOJI, EMOTICON, IDENTIFIER, PATTERN, PICTURES
-from nmt.text.scripts import CHINESE_WORD, FOREIGN_WORDS
+from nmt.spans.patterns import APOSTROPHE, EMOJI, EMOTICON, IDENTIFIER, PATTERN
+from nmt.text.scripts import FOREIGN_WORDS
 from nmt.text.vocab import JOINT, PLACEHOLDERS
 
 # Numbers take the last of them, other spans the first, as long as there are any: a model learns that 点 or 年 may
 # follow a number, but not a name.
 SPAN_PLACEHOLDERS, NUMBER_PLACEHOLDERS = PLACEHOLDERS[:5], PLACEHOLDERS[5:]
-_PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 
 # Which numbers travel as placeholders. "long": of five digits and more, with commas, versions. "figures": also
 # 600 million, decimals, and those of two digits or more, but for what is likely a year (1800 to 2099) or a time of day
@@ -45,7 +44,7 @@ _PLACEHOLDER = f"[{PLACEHOLDERS[0]}-{PLACEHOLDERS[-1]}]"
 Numbers = Literal["long", "figures", "all"]
 
 _SPAN = re.compile(
-    f"{APOSTROPHE} | {_PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {IDENTIFIER} | {EMOJI} | {EMOTICON}",
+    f"{APOSTROPHE} | {PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {IDENTIFIER} | {EMOJI} | {EMOTICON}",
     re.VERBOSE,
 )
 _SPAN_OR_FIGURE = re.compile(f"{SCALED_NUMBER} | {_SPAN.pattern} | {FIGURE}", re.VERBOSE)
@@ -61,30 +60,12 @@ _PATTERNS_INTO_CHINESE: dict[Numbers, re.Pattern[str]] = {
     "figures": re.compile(f"{AMOUNT} | {_SPAN_OR_FIGURE.pattern}", re.VERBOSE),
     "all": re.compile(f"{AMOUNT} | {_SPAN_OR_NUMBER.pattern}", re.VERBOSE),
 }
-_EXACT_SPAN = re.compile(f"{_PLACEHOLDER} | {PATTERN} | {EMOJI} | {EMOTICON}", re.VERBOSE)
-_CODE = re.compile(CODE, re.VERBOSE)
-_LONG_CODE = 6  # characters; a shorter one may be part of another
-_CUT = re.compile(f"({_EXACT_SPAN.pattern})", re.VERBOSE)
 _APOSTROPHE = re.compile(APOSTROPHE, re.VERBOSE)
 _WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
-# Without any of these a text has no span: most have none of them, and this is soon seen.
-_SUSPICIOUS = re.compile(
-    rf"""
-    [`<&{{%/@#\\()+>^{PICTURES}]
-  | ~~ | !\[ | [-*][ ]\[
-  | \d[\d,.-]+\d | \d[ ]\d | \d[A-Z-]
-  | BIC | SWIFT | [=!:<>]=[ ] | [ ][=*×÷±≤≥≠≈−·|][ ] | [²³°]
-  | [.:;=-]\w
-  | ="
-  | [A-Za-z]\d
-  | [*_]
-  | 0x
-  | {_PLACEHOLDER}
-    """,
-    re.VERBOSE,
-)
 _DIGIT = re.compile("[0-9]")
-_SPLIT = re.compile(f"({_PLACEHOLDER})")
+_SIGN = "\uffff"  # what stands for a term while spans are looked for; no text has it
+_MOST_TERMS = 7  # that are hidden in a line: other spans need placeholders too
+_SPLIT = re.compile(f"({PLACEHOLDER})")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 _WORD = re.compile(r"\w")
 _EMOTICON = re.compile(EMOTICON, re.VERBOSE)
@@ -113,7 +94,25 @@ class Masked:
 
     def intact_in(self, text: str) -> bool:
         """Whether each of the placeholders occurs exactly once in a text, and no other one does."""
-        return sorted(re.findall(_PLACEHOLDER, text)) == sorted(self.spans)
+        return sorted(re.findall(PLACEHOLDER, text)) == sorted(self.spans)
+
+
+class Hidden(NamedTuple):
+    """Words of a text, from one character to before another, and what stands for them in the translation."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Terms(NamedTuple):
+    """Finds the words of a text that a glossary has, in order, none within another.
+
+    `are_read`: the model reads them as well, marked as in training with `augment.terms`.
+    """
+
+    find: Callable[[str], Sequence[Hidden]]
+    are_read: bool = False
 
 
 class MaskedPair(NamedTuple):
@@ -136,7 +135,7 @@ def marked_term(placeholder: str, english: str) -> str:
 
 def without_placeholders(text: str) -> str:
     """A text without its placeholders."""
-    return re.sub(_PLACEHOLDER, "", text)
+    return re.sub(PLACEHOLDER, "", text)
 
 
 def beside(left: str, right: str) -> str:
@@ -148,11 +147,6 @@ def beside(left: str, right: str) -> str:
         or (_WORD.match(right[:1]) and _ENDS_IN_EMOTICON.search(left))
     )
     return left + (" " if runs_together else "") + right
-
-
-def cut(text: str) -> list[str]:
-    """A text cut at what has to come through byte for byte: text, span, text, span, text, some of them empty."""
-    return _CUT.split(text)
 
 
 def find(text: str, numbers: Numbers = "long") -> list[str]:
@@ -169,8 +163,10 @@ def _is_apostrophe(match: re.Match[str]) -> bool:
     return _APOSTROPHE.match(match.string, match.start()) is not None
 
 
-def mask(text: str, numbers: Numbers = "long", into_chinese: bool = False) -> Masked:
-    """Replace the spans of a text by placeholders: `numbers` and Markdown's emphasis too.
+def mask(
+    text: str, numbers: Numbers = "long", into_chinese: bool = False, terms: Terms | None = None
+) -> Masked:
+    """Replace the spans of a text by placeholders: `numbers`, Markdown's emphasis and `terms` too.
 
     `into_chinese`: the text is English and becomes Chinese. Then words in other scripts than Latin are spans as well,
     and so are amounts of some currencies, which Chinese writes by rule: HK$5 million as 500万港元.
@@ -179,10 +175,13 @@ def mask(text: str, numbers: Numbers = "long", into_chinese: bool = False) -> Ma
     is one itself: numbers give way to other spans, and foreign words come last. don&#39;t is read as don't.
     """
     text = text.replace(JOINT, " ")
-    is_foreign = into_chinese and FOREIGN_WORDS.search(text) is not None
-    if not is_foreign and not _may_have_spans(text, numbers):
-        return Masked(text, {})
     free = deque(PLACEHOLDERS)
+    hidden = terms.find(text)[:_MOST_TERMS] if terms is not None else []
+    places = [free.popleft() for _ in hidden]
+    whole, text = text, _with_signs(text, hidden)
+    is_foreign = into_chinese and FOREIGN_WORDS.search(text) is not None
+    if not hidden and not is_foreign and not _may_have_spans(text, numbers):
+        return Masked(text, {})
     spans: dict[str, str] = {}
     with_amounts = into_chinese and numbers != "long"
 
@@ -206,7 +205,21 @@ def mask(text: str, numbers: Numbers = "long", into_chinese: bool = False) -> Ma
     masked = _hide_emphasis(masked, free, spans, elements)
     if is_foreign:
         masked = hide_all(FOREIGN_WORDS, masked)
+    for place, (start, end, chinese) in zip(places, hidden, strict=True):
+        spans[place] = chinese
+        is_read = terms is not None and terms.are_read
+        shown = marked_term(place, whole[start:end]) if is_read else place
+        masked = masked.replace(_SIGN, shown, 1)
     return Masked(set_apart(masked, spans), spans, tuple(elements))
+
+
+def _with_signs(text: str, hidden: Sequence[Hidden]) -> str:
+    """A text with a sign for each that is hidden, which no pattern takes for a letter."""
+    written, at = "", 0
+    for start, end, _ in hidden:
+        written += text[at:start] + _SIGN
+        at = end
+    return written + text[at:]
 
 
 def _hide_emphasis(
@@ -316,54 +329,8 @@ def _shared_marks(src: str, tgt: str) -> list[str]:
     return [mark for mark, count in counts[0].items() if count == counts[1][mark] == 1]
 
 
-def lost(source: str, translation: str) -> list[str]:
-    """The spans of a source that its translation does not have as often, in order.
-
-    Long numbers and identifiers are not among them: they may be written otherwise. Codes may have other spaces.
-    """
-    counts = _exact_spans(source)
-    missing = [span for span, count in counts.items() if translation.count(span) < count]
-    return [span for span in missing if not _is_spaced_otherwise(span, translation, counts[span])]
-
-
-def _is_spaced_otherwise(span: str, translation: str, count: int) -> bool:
-    """Whether it is a code that the translation has with other spaces: x=1 for x = 1."""
-    is_code = _CODE.fullmatch(span) is not None
-    return is_code and translation.replace(" ", "").count(span.replace(" ", "")) >= count
-
-
-def lost_from_english(source: str, translation: str) -> list[str]:
-    """The same, codes that the translation has more often, and words in scripts that are neither Latin nor Chinese."""
-    found = lost(source, translation) + _doubled(source, translation)
-    if source.isascii():
-        return found
-    words = [word for word in FOREIGN_WORDS.findall(source) if not CHINESE_WORD.fullmatch(word)]
-    return found + [word for word in words if word not in translation]
-
-
-def _doubled(source: str, translation: str) -> list[str]:
-    """The codes of a source that its translation has more often; it may well repeat the name of a file."""
-    codes = [span for span in _exact_spans(source) if len(span) >= _LONG_CODE]
-    again = [span for span in codes if translation.count(span) > source.count(span)]
-    return [span for span in again if _CODE.fullmatch(span)]
-
-
-@lru_cache(maxsize=1)  # a source may have the translations of several systems, one after the other
-def _exact_spans(source: str) -> Counter[str]:
-    if _SUSPICIOUS.search(source) is None:
-        return Counter()
-    return Counter(_EXACT_SPAN.findall(source))
-
-
-def with_letters_for_spans(text: str) -> str:
-    """A text with an X for each part that has to come through byte for byte: what people read."""
-    if _SUSPICIOUS.search(text) is None:
-        return text
-    return _EXACT_SPAN.sub("X", text)
-
-
 def _may_have_spans(text: str, numbers: Numbers) -> bool:
     """Whether it is worth looking for them: most texts have none, and this is soon seen."""
     if numbers != "long" and _DIGIT.search(text) is not None:
         return True
-    return _SUSPICIOUS.search(text) is not None
+    return SUSPICIOUS.search(text) is not None

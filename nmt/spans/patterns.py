@@ -84,7 +84,7 @@ _LONG_ENDING = """
   | exe|dll|msi|iso|dmg|apk|jar|deb|rpm|whl|sqlite
 """
 _DOMAIN_OR_FILE = rf"""(?a:
-    (?<![\w-]) [\w-]{{1,63}} (?: \.[\w-]{{1,63}} ){{0,9}} \.
+    (?<![\w-]) (?: [\w.-]{{1,63}}+ / ){{0,9}} [\w-]{{1,63}} (?: \.[\w-]{{1,63}} ){{0,9}} \.
     (?: (?: {_TOP_LEVEL} ) \b (?: \.[a-z]{{2}} \b )?            # example.org, example.com.au
         (?: :\d{{1,5}} \b )?                                    # example.org:8080
         (?: / (?: [\w.~%+=/-]{{0,999}} [\w~%+=/-] )? )?            # example.org/a
@@ -122,6 +122,8 @@ IDENTIFIER = rf"""(?a:
         (?: (?: \. | :: | -> ) [A-Za-z_]\w{{0,99}} ){{0,9}}
     )
     (?! [{_LATIN}] | [.,:/-]\d )
+  | (?<! [{_LATIN}/] ) [kcmµ]? [mgWNJ] / (?: [cdk]?m | s ) [²³] (?! / )     # kg/m³
+  | (?<! [{_LATIN}] ) [a-z] [\w+-]{{1,30}} \( \d [a-z]{{0,2}} \)         # ls(1)
   | (?<! [{_LATIN}] ) __ [a-z\d]{{1,99}} __ (?! [{_LATIN}] )         # __init__
 )"""
 PICTURES = "\u2600-\u27bf\U0001f1e6-\U0001faff"

@@ -7,7 +7,8 @@ which is why this comes last.
 from collections.abc import Callable
 
 from nmt.checks.faults import mangled
-from nmt.spans.masking import beside, cut
+from nmt.spans.exact import cut
+from nmt.spans.masking import beside
 from nmt.translate.translation import Candidate
 
 _NOTHING = Candidate("", 0.0, 0.0)

@@ -9,6 +9,7 @@ from nmt.engines.choose import chosen_engine, open_ctranslate2
 from nmt.errors import ConfigError, EngineError, Say, print_nothing
 from nmt.run.folder import RunDir
 from nmt.run.trained import TrainedRun
+from nmt.terms.reading import read_glossaries
 from nmt.translate.translator import Translator
 
 
@@ -64,6 +65,9 @@ def load_translator(
 
 
 def _translator(config: Config, engine: Engine, checkpoints: tuple[Path, ...]) -> Translator:
-    translator = Translator(engine, config.search, config.prepare.augment)
+    glossary = None
+    if config.search.glossary:
+        glossary = read_glossaries(map(Path, config.search.glossary))
+    translator = Translator(engine, config.search, config.prepare.augment, glossary)
     translator.checkpoints = checkpoints
     return translator

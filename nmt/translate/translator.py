@@ -13,19 +13,23 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.checks.faults import Fault, damage, faults, mangled, repetition
+from nmt.checks.faults import TERM, Fault, damage, faults, mangled, repetition
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.base import Engine
 from nmt.run.sides import numbers_masked
+from nmt.spans.masking import Terms
+from nmt.terms.glossary import Glossary
+from nmt.terms.success import wrong
 from nmt.text.normalize import with_narrow_letters
 from nmt.text.side import is_into_chinese
-from nmt.translate.attempts import attempts, mask_nothing, showing_figures
+from nmt.translate.attempts import attempts, mask_nothing, masking, showing_figures
 from nmt.translate.between_spans import texts_between, with_spans
 from nmt.translate.candidates import agreed
 from nmt.translate.line import Line
 from nmt.translate.line_search import LineSearch
 from nmt.translate.short_lines import known_line
+from nmt.translate.terms import LineTerms
 from nmt.translate.translation import Candidate, Translation
 
 if TYPE_CHECKING:
@@ -44,7 +48,13 @@ class Translator:
 
     checkpoints: tuple[Path, ...] = ()  # the folders of its weights, where they were loaded
 
-    def __init__(self, engine: Engine, search: SearchConfig, taught: AugmentConfig) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        search: SearchConfig,
+        taught: AugmentConfig,
+        glossary: Glossary | None = None,
+    ) -> None:
         self.engine = engine
         self.src = engine.src
         self.tgt = engine.tgt
@@ -53,9 +63,15 @@ class Translator:
         self._into_chinese = into_chinese = is_into_chinese(self.src, self.tgt)
         self._find = LineSearch(engine, search.typography)
         self._numbers = numbers_masked(taught, into_chinese)
-        self._attempts = attempts(engine.protects, taught, into_chinese)
+        self._glossary = glossary
+        self._terms = LineTerms(glossary) if glossary is not None else None
+        are_read = taught.terms > 0
+        hidden = Terms(self._terms.unknown, are_read) if self._terms is not None else None
+        every = Terms(self._terms.hidden, are_read) if self._terms is not None else None
+        self._hide_terms = masking(self._numbers, into_chinese, every)
+        self._attempts = attempts(engine.protects, taught, into_chinese, hidden)
         self.mask = self._attempts[0].mask  # for the first search
-        self._showing_figures = showing_figures(engine.protects, taught, into_chinese)
+        self._showing_figures = showing_figures(engine.protects, taught, into_chinese, hidden)
 
     def fingerprint(self) -> str:
         """A hash of engine, vocabularies and search. Translators with the same hash translate alike."""
@@ -65,6 +81,7 @@ class Translator:
             self.src.fingerprint(),
             self.tgt.fingerprint(),
             self.engine.fingerprint(),
+            self._glossary.fingerprint() if self._glossary is not None else "",
         ]
         return hashlib.sha256("\n".join(deciding).encode()).hexdigest()
 
@@ -85,9 +102,15 @@ class Translator:
         is translated in parts around it.
         """
         read = [with_narrow_letters(line, self.src.language) for line in lines]
-        under_way = [Line(line, self.mask(line), self._from_table(line)) for line in read]
+        if self._terms is not None:
+            self._terms.learn(read, self._alone)
+        under_way = [
+            Line(line, self._checked(line), self.mask(line), self._from_table(line))
+            for line in read
+        ]
         self._search(under_way)
         self._search_again_unmasked(under_way)
+        self._search_again_with_terms(under_way)
         if self.search.effective_method == "beam":
             self._search_again_with_figures(under_way)
             self._replace_faulty(under_way)
@@ -113,6 +136,9 @@ class Translator:
 
     # --- the steps of a line ---
 
+    def _checked(self, line: str) -> str:
+        return line if self._terms is None else self._terms.in_place(line)
+
     def _from_table(self, line: str) -> list[Candidate]:
         """The only candidate of a line that needs no model."""
         asked = self._into_chinese and self.search.abbreviations
@@ -132,6 +158,26 @@ class Translator:
         found = self._find([mask_nothing(line.source) for line in lost], self.search)
         for line, candidates in zip(lost, found, strict=True):
             line.candidates = candidates
+
+    def _search_again_with_terms(self, lines: Sequence[Line]) -> None:
+        """Where the best candidate lacks a term of the glossary, find others with all of them hidden."""
+        terms = self._terms
+        if terms is None or not self.engine.protects:
+            return
+        lacking = [
+            line for line in lines if line.best and terms.missing(line.source, line.best.text)
+        ]
+        sources = [(line, self._hide_terms(line.source)) for line in lacking]
+        tried = [(line, source) for line, source in sources if source != line.masked]
+        found = self._find([source for _, source in tried], self.search)
+        for (line, _), candidates in zip(tried, found, strict=True):
+            both = [*candidates, *line.candidates]
+            line.candidates = sorted(both, key=lambda each: terms.missing(line.source, each.text))
+
+    def _alone(self, words: list[str]) -> list[str]:
+        """The best translations of words without a sentence around them."""
+        found = self._find([mask_nothing(each) for each in words], self.search)
+        return [candidates[0].text if candidates else "" for candidates in found]
 
     def _search_again_with_figures(self, lines: Sequence[Line]) -> None:
         """With `verify: retry`, rank the candidates of lines whose figures are hidden by how they do with both.
@@ -155,7 +201,7 @@ class Translator:
 
     def _replace_faulty(self, lines: Sequence[Line]) -> None:
         """Where the best candidate has a fault, put one without first, if an attempt finds any."""
-        faulty = [line for line in lines if line.best and self._is_faulty(line.source, line.best)]
+        faulty = [line for line in lines if line.best and self._is_faulty(line, line.best)]
         for attempt in self._attempts:
             tried = []
             for line in faulty:
@@ -169,9 +215,9 @@ class Translator:
 
     def _improve(self, line: Line, others: list[Candidate]) -> bool:
         """Take in other candidates if they give the line one without a fault; whether they do."""
-        better = Line(line.source, line.masked, line.candidates)
+        better = Line(line.source, line.checked, line.masked, line.candidates)
         better.put_faultless_first(others, self._is_faulty)
-        if self._is_faulty(line.source, better.candidates[0]):
+        if self._is_faulty(line, better.candidates[0]):
             return False
         line.candidates = better.candidates[: self.search.n_best]
         return True
@@ -188,7 +234,7 @@ class Translator:
 
     def _put_in_spans(self, lines: Sequence[Line]) -> None:
         """Where the best candidate has a span changed, put a translation in parts around the spans first."""
-        changed = [line for line in lines if line.best and mangled(line.source, line.best.text)]
+        changed = [line for line in lines if line.best and mangled(line.checked, line.best.text)]
         texts = [texts_between(line.source) for line in changed]
         masked = [mask_nothing(text) for of_line in texts for text in of_line]
         results = iter(self._find(masked, self.search))
@@ -199,21 +245,27 @@ class Translator:
 
     # --- faults ---
 
-    def _is_faulty(self, line: str, candidate: Candidate) -> bool:
+    def _is_faulty(self, line: Line, candidate: Candidate) -> bool:
         """Whether a candidate should give way to another."""
         if self.search.verify == "retry":
-            return bool(faults(line, candidate.text, self._direction))
+            return bool(self._faults(line, candidate))
         is_blank = not candidate.text
-        damaged = damage(line, candidate.text, self._direction)
-        return is_blank or bool(damaged or repetition(line, candidate.text))
+        damaged = damage(line.checked, candidate.text, self._direction)
+        return is_blank or bool(damaged or repetition(line.checked, candidate.text))
 
     def _translation(self, source: str, line: Line) -> Translation:
-        found = self._faults(line.source, line.best) if line.best else []
+        found = self._faults(line, line.best) if line.best else []
         n_best = tuple(line.candidates[: self.search.n_best])
         return Translation(source, n_best, tuple(found), self.search.verify != "off")
 
-    def _faults(self, line: str, best: Candidate) -> list[Fault]:
+    def _faults(self, line: Line, candidate: Candidate) -> list[Fault]:
         """The faults that are reported."""
-        if self.search.verify == "off":
-            return damage(line, best.text, self._direction)
-        return faults(line, best.text, self._direction)
+        look = damage if self.search.verify == "off" else faults
+        found = look(line.checked, candidate.text, self._direction)
+        return found + self._faults_of_terms(line, candidate)
+
+    def _faults_of_terms(self, line: Line, candidate: Candidate) -> list[Fault]:
+        if self._terms is None:
+            return []
+        used = self._terms.uses(line.source, candidate.text)
+        return [Fault(TERM, problem) for problem in wrong(used, candidate.text)]

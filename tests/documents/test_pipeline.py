@@ -274,12 +274,12 @@ def test_the_pages_of_an_epub_are_translated() -> None:
 
 def test_modules_and_components_of_mdx_stay_however_long() -> None:
     page = (
-        '---\ntitle: T\n---\nimport A from "a";\n\nOne.\n\n'
+        '---\ntitle: To\n---\nimport A from "a";\n\nOne.\n\n'
         "export function B() {\n  return (\n\n    <i>x</i>\n  );\n}\n\n"
         '<A\n  b={() => {\n    return "x";\n  }}\n/>\n\nTwo {a.map(i => <li key={i}>{i}</li>)}.\n'
     )
     work = Work(opened("mdx", page), Asked())
-    assert work.lines() == ["T", "One.", "Two <x1/>."]
+    assert work.lines() == ["To", "One.", "Two <x1/>."]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.checks.faults import ENGLISH_TO_CHINESE, damage
-from nmt.spans.masking import find, lost, mask
+from nmt.spans.exact import lost
+from nmt.spans.masking import find, mask
 
 CODES = [
     # banks, taxes, people

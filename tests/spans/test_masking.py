@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from numbered import assert_masked
 
 from nmt.checks.faults import ENGLISH_TO_CHINESE, faults
+from nmt.spans.exact import cut, lost
 from nmt.spans.masking import (
     NUMBER_PLACEHOLDERS,
     SPAN_PLACEHOLDERS,
     Masked,
-    cut,
     find,
-    lost,
     mask,
     mask_pair,
 )

@@ -26,7 +26,8 @@ from nmt.config.schema import ModelConfig, SearchConfig
 from nmt.engines.decoder import Decoder
 from nmt.model.transformer import Transformer
 from nmt.search.hypotheses import NBest
-from nmt.spans.masking import cut, find
+from nmt.spans.exact import cut
+from nmt.spans.masking import find
 from nmt.text.normalize import normalize
 from nmt.text.vocab import EOS, PLACEHOLDERS
 from nmt.train.start.initialise import initialise

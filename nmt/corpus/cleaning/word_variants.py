@@ -126,11 +126,11 @@ def _terms(pair: SentencePair, places: list[Place], turn: int) -> Variant | None
     english = pair.src[term.start : term.end]
     src = pair.src[: term.start] + chinese + pair.src[term.end :]
     masked = mask_pair(src, pair.tgt, first=turn, foreign=True)
-    for placeholder, span in masked.spans.items() if masked is not None else ():
-        if span == chinese:
-            src, tgt = masked.sides
-            return Variant("terms", src.replace(placeholder, marked_term(placeholder, english)), tgt)
-    return None
+    if masked is None or chinese not in masked.spans.values():
+        return None
+    placeholder = next(place for place, span in masked.spans.items() if span == chinese)
+    src, tgt = masked.sides
+    return Variant("terms", src.replace(placeholder, marked_term(placeholder, english)), tgt)
 
 
 def _stretch(places: list[Place], chance: Random, widest: int) -> Place:

@@ -31,6 +31,7 @@ _ITEM = re.compile(
 )
 _TASK = re.compile(r"\[[ xX*]\]\s+")
 _DESCRIBED = re.compile(r"\s*(\S.*?)(?::{2,4}|;;)(?:\s+|$)")
+_OPTIONS = re.compile(r"[*`_]{0,2}--?\w")  # of a command, as a term
 _ADMONITION = re.compile(r"(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION):\s+")
 _STYLES_AS_WRITTEN = re.compile(
     "(?i)source|listing|literal|stem|latexmath|asciimath|pass|comment|mermaid|plantuml|ditaa|graphviz|d2"
@@ -211,7 +212,8 @@ class _Page:
             task = _TASK.match(line.text, item.end())
             return self._lines_of_item(lines, at, (task or item).end())
         if described := _DESCRIBED.match(line.text):
-            self._words("term", [_Line(line.start + described.start(1), described[1].rstrip())])
+            if not _OPTIONS.match(described[1]):
+                self._words("term", [_Line(line.start + described.start(1), described[1].rstrip())])
             return self._lines_of_item(lines, at, described.end())
         return _blank(lines, at) if line.text[0].isspace() else 0
 

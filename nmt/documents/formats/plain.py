@@ -14,7 +14,14 @@ from nmt.documents.text import has_words, joined, plain
 from nmt.documents.wrapping import paragraphs, row
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
-_COMMAND = re.compile(r"\s*(?:\$|>>>|[A-Z]:\\[^\s>]*>)\s")
+_COMMAND = re.compile(
+    r"""
+    \s* (?: \$ | >>> | [A-Z]:\\[^\s>]*> ) \s                       # behind a prompt
+  | \s{2,} (?: \./ | sudo\s | (?: \S+\s ){0,9}? (?: --\w | && | \$\w ) )
+    [^\n]* [^.!?:;,\s] \s* $                                      # or deeper than words
+    """,
+    re.VERBOSE,
+)
 
 
 def read(text: str, asked: Asked) -> Document:

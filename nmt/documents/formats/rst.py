@@ -54,7 +54,7 @@ _DEEPEST = 30  # blocks within one another that are read
 _NOTES = re.compile(
     "note|warning|tip|important|hint|attention|caution|danger|error|seealso|todo|header|footer"
 )
-_TITLED = re.compile("admonition|topic|sidebar|rubric|centered|contents|(?:list-|csv-)?table")
+_TITLED = re.compile("admonition|topic|sidebar|rubric|centered|contents|(?:list-|csv-|flat-)?table")
 _VERSIONS = re.compile("version(?:added|changed|removed)|deprecated")
 _WITH_CONTENT = re.compile(
     f"""{_NOTES.pattern}|{_TITLED.pattern}|{_VERSIONS.pattern}

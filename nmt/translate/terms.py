@@ -1,0 +1,65 @@
+"""The terms of a glossary on their way through a translator.
+
+A model that translates a term as the glossary wants it anyway does so best where it reads the term. So only those that
+it does not know are hidden from it at once; the others where a translation turned out to lack one.
+"""
+
+from collections.abc import Callable, Sequence
+
+from nmt.spans.masking import Hidden
+from nmt.terms.glossary import Glossary, Term
+from nmt.terms.matching import Matcher
+from nmt.terms.success import Use, uses
+
+Translate = Callable[[list[str]], list[str]]
+
+
+class LineTerms:
+    """Finds the terms of lines, and what became of them."""
+
+    def __init__(self, glossary: Glossary) -> None:
+        self._matcher = Matcher(glossary)
+        self._is_known: dict[Term, bool] = {}
+
+    def learn(self, lines: Sequence[str], translate: Translate) -> None:
+        """Find out which terms of lines the model knows, by its translations of them alone."""
+        new = [
+            term
+            for line in lines
+            for _, _, term in self._matcher.find(line)
+            if term not in self._is_known
+        ]
+        terms = list(dict.fromkeys(new))
+        for term, alone in zip(terms, translate([term.source for term in terms]), strict=True):
+            self._is_known[term] = any(target in alone for target in term.allowed(term.source))
+
+    def hidden(self, line: str) -> list[Hidden]:
+        """All terms of a line, with what stands for them in its translation."""
+        return [
+            Hidden(start, end, term.written(line[start:end]))
+            for start, end, term in self._matcher.find(line)
+        ]
+
+    def unknown(self, line: str) -> list[Hidden]:
+        """The terms of a line that the model is not known to translate as the glossary does."""
+        return [
+            Hidden(start, end, term.written(line[start:end]))
+            for start, end, term in self._matcher.find(line)
+            if not self._is_known.get(term, False)
+        ]
+
+    def in_place(self, line: str) -> str:
+        """The line with its terms in the other language, as translations are held against it."""
+        written, at = "", 0
+        for start, end, words in self.hidden(line):
+            written += line[at:start] + words
+            at = end
+        return written + line[at:]
+
+    def uses(self, line: str, translation: str) -> list[Use]:
+        """What became of the terms of a line in its translation."""
+        return uses(line, self._matcher.find(line), translation)
+
+    def missing(self, line: str, translation: str) -> int:
+        """How many terms of a line its translation lacks."""
+        return sum(not use.found for use in self.uses(line, translation))
