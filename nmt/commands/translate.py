@@ -20,7 +20,7 @@ from nmt.commands.shell.streams import (
     say,
     warn,
 )
-from nmt.commands.shell.trained_run import engine_request, find_run, refuse_memory_elsewhere
+from nmt.commands.shell.trained_run import engine_request, find_run, refuse_files_elsewhere
 from nmt.commands.translation.files import (
     FilesAsked,
     Job,
@@ -81,6 +81,7 @@ def translate(
     config: options.ConfigFile = None,
     model: options.Model = None,
     ensemble: options.Ensemble = None,
+    glossary: options.Glossary = None,
     memory: options.Memory = None,
     overrides: FileAndOverrides = None,
     input_file: options.InputFile = None,
@@ -106,16 +107,17 @@ def translate(
     quiet: options.Quiet = False,
 ) -> None:
     """Translate lines: N in, N out, in order."""
-    search = {
-        "memory": memory,
-        "beam_size": beam_size,
-        "n_best": n_best,
-        "length_penalty": length_penalty,
-        "max_length": max_length,
-        "typography": typography,
-        "verify": verify,
-        "batch_tokens": batch_tokens,
-    }
+    search = options.search_options(
+        glossary=glossary,
+        memory=memory,
+        beam_size=beam_size,
+        n_best=n_best,
+        length_penalty=length_penalty,
+        max_length=max_length,
+        typography=typography,
+        verify=verify,
+        batch_tokens=batch_tokens,
+    )
     input_file, overrides = _file_and_overrides(input_file, overrides or [])
     files = FilesAsked(input_file, output, output_dir, overwrite, resume, ray, workers)
     files.refuse_contradictions()
@@ -171,7 +173,7 @@ def _trained_run(
     options.refuse_strange_overrides(overrides, ("search",), _FILES)
     asked = options.with_options(overrides, "search", search)
     trained = find_run(model, config, asked)
-    refuse_memory_elsewhere(trained.run, trained.config.search.memory, config, asked)
+    refuse_files_elsewhere(trained.run, trained.config.search, config, asked)
     return trained
 
 

@@ -132,7 +132,6 @@ class AugmentConfig(Section):
     shorthand: Share = 0.0
     switched: Times = 0.0
     enclosed: Times = 0.0
-    terms: Times = 0.0
     quoted: Share = 0.0
     joined: Share = 0.0
 
@@ -143,8 +142,7 @@ class AugmentConfig(Section):
     @property
     def protects(self) -> bool:
         """Whether train has placeholders, so that spans can travel as such."""
-        of_words = (self.switched, self.enclosed, self.terms)
-        return any((self.masked, self.masked_numbers, self.tagged, *of_words))
+        return any((self.masked, self.masked_numbers, self.tagged, self.switched, self.enclosed))
 
 
 class PrepareConfig(Section):

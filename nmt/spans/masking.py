@@ -63,7 +63,7 @@ _PATTERNS_INTO_CHINESE: dict[Numbers, re.Pattern[str]] = {
 _APOSTROPHE = re.compile(APOSTROPHE, re.VERBOSE)
 _WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
 _DIGIT = re.compile("[0-9]")
-_SIGN = "\uffff"  # what stands for a term while spans are looked for; no text has it
+_SIGN = "\uffff"  # what stands for a term while spans are looked for
 _MOST_TERMS = 7  # that are hidden in a line: other spans need placeholders too
 _SPLIT = re.compile(f"({PLACEHOLDER})")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
@@ -105,14 +105,7 @@ class Hidden(NamedTuple):
     text: str
 
 
-class Terms(NamedTuple):
-    """Finds the words of a text that a glossary has, in order, none within another.
-
-    `are_read`: the model reads them as well, marked as in training with `augment.terms`.
-    """
-
-    find: Callable[[str], Sequence[Hidden]]
-    are_read: bool = False
+Terms = Callable[[str], Sequence[Hidden]]  # the words of a text that a glossary has, in order
 
 
 class MaskedPair(NamedTuple):
@@ -126,11 +119,6 @@ class MaskedPair(NamedTuple):
     def sides(self) -> tuple[str, str]:
         """Both sides as a model is trained with them."""
         return _APOSTROPHE.sub("'", self.src.replace(JOINT, " ")), self.tgt
-
-
-def marked_term(placeholder: str, english: str) -> str:
-    """A term of a glossary as a model reads it that was trained with `augment.terms`."""
-    return f"{placeholder} {english} {placeholder}"
 
 
 def without_placeholders(text: str) -> str:
@@ -174,11 +162,11 @@ def mask(
     The placeholder of 600 million stands for 6亿. What there is no placeholder for stays, unless it
     is one itself: numbers give way to other spans, and foreign words come last. don&#39;t is read as don't.
     """
-    text = text.replace(JOINT, " ")
+    text = text.replace(JOINT, " ").replace(_SIGN, " ")
     free = deque(PLACEHOLDERS)
-    hidden = terms.find(text)[:_MOST_TERMS] if terms is not None else []
+    hidden = terms(text)[:_MOST_TERMS] if terms is not None else []
     places = [free.popleft() for _ in hidden]
-    whole, text = text, _with_signs(text, hidden)
+    text = _with_signs(text, hidden)
     is_foreign = into_chinese and FOREIGN_WORDS.search(text) is not None
     if not hidden and not is_foreign and not _may_have_spans(text, numbers):
         return Masked(text, {})
@@ -205,11 +193,9 @@ def mask(
     masked = _hide_emphasis(masked, free, spans, elements)
     if is_foreign:
         masked = hide_all(FOREIGN_WORDS, masked)
-    for place, (start, end, chinese) in zip(places, hidden, strict=True):
-        spans[place] = chinese
-        is_read = terms is not None and terms.are_read
-        shown = marked_term(place, whole[start:end]) if is_read else place
-        masked = masked.replace(_SIGN, shown, 1)
+    for place, each in zip(places, hidden, strict=True):
+        spans[place] = each.text
+        masked = masked.replace(_SIGN, place, 1)
     return Masked(set_apart(masked, spans), spans, tuple(elements))
 
 

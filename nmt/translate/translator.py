@@ -18,7 +18,6 @@ from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.base import Engine
 from nmt.run.sides import numbers_masked
-from nmt.spans.masking import Terms
 from nmt.terms.glossary import Glossary
 from nmt.terms.success import wrong
 from nmt.text.normalize import with_narrow_letters
@@ -65,13 +64,12 @@ class Translator:
         self._numbers = numbers_masked(taught, into_chinese)
         self._glossary = glossary
         self._terms = LineTerms(glossary) if glossary is not None else None
-        are_read = taught.terms > 0
-        hidden = Terms(self._terms.unknown, are_read) if self._terms is not None else None
-        every = Terms(self._terms.hidden, are_read) if self._terms is not None else None
+        unknown = self._terms.unknown if self._terms is not None else None
+        every = self._terms.hidden if self._terms is not None else None
         self._hide_terms = masking(self._numbers, into_chinese, every)
-        self._attempts = attempts(engine.protects, taught, into_chinese, hidden)
+        self._attempts = attempts(engine.protects, taught, into_chinese, unknown)
         self.mask = self._attempts[0].mask  # for the first search
-        self._showing_figures = showing_figures(engine.protects, taught, into_chinese, hidden)
+        self._showing_figures = showing_figures(engine.protects, taught, into_chinese, unknown)
 
     def fingerprint(self) -> str:
         """A hash of engine, vocabularies and search. Translators with the same hash translate alike."""

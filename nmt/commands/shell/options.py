@@ -90,6 +90,13 @@ Memory = Annotated[
         "Sentence pairs that influence the words: a .tsv or .jsonl file, or a run folder.",
     ),
 ]
+Glossary = Annotated[
+    list[Path] | None,
+    path_option(
+        "FILE",
+        "Terms that are translated so each time: source, tab, target; also .csv, .tbx, .po. Repeatable.",
+    ),
+]
 BeamSize = Annotated[str | None, option("N", "Hypotheses kept at each step; 1: greedy search.")]
 Typography = Annotated[
     Literal["off", "keep", "none", "space"] | None,
@@ -174,12 +181,12 @@ def with_options(
     """
     settings = list(overrides or [])
     for name, value in options.items():
-        if value is None:
+        if value is None or value == []:
             continue
         option = f"--{name.replace('_', '-')}"
         setting = f"{section}.{name}"
         # A setting's value is YAML, in which a path may be something else.
-        text = json.dumps(str(value), ensure_ascii=False) if isinstance(value, Path) else str(value)
+        text = _as_yaml(value)
         check_option(option, setting, text)
         for override in overrides or []:
             if override.startswith(f"{setting}="):
@@ -187,6 +194,17 @@ def with_options(
                 raise ConfigError(f"command line: {message}")
         settings.append(f"{setting}={text}")
     return settings
+
+
+def _as_yaml(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_yaml, value))}]"
+    return json.dumps(str(value), ensure_ascii=False) if isinstance(value, Path) else str(value)
+
+
+def search_options(**given: object) -> dict[str, object]:
+    """The options of the command line that are settings of the section `search`."""
+    return given
 
 
 def check_option(option: str, setting: str, value: str) -> None:

@@ -12,6 +12,7 @@ from nmt.run.folder import LATEST, RunDir
 from nmt.run.ownership import write_latest
 
 if TYPE_CHECKING:
+    from nmt.config.schema import SearchConfig
     from nmt.engines.base import EngineName, EngineRequest
     from nmt.run.trained import TrainedRun
 
@@ -86,15 +87,20 @@ def refuse_history_elsewhere(run: RunDir, history: str | None) -> None:
     refuse_elsewhere(run, "evaluate.history", history, fix)
 
 
-def refuse_memory_elsewhere(
-    run: RunDir, memory: str | None, config: Path | None, overrides: list[str]
+def refuse_files_elsewhere(
+    run: RunDir, search: "SearchConfig", config: Path | None, overrides: list[str]
 ) -> None:
-    """Raise ConfigError where a run, which may be untrusted, names pairs outside its folder.
+    """Raise ConfigError where a run, which may be untrusted, names pairs or terms outside its folder.
 
     What the user names, in a `config` or in the overrides, may be anywhere.
     """
     from nmt.run.trained import refuse_elsewhere
 
-    if config is None and not any(each.startswith("search.memory=") for each in overrides):
-        fix = "if you want those pairs, give --config FILE or --memory FILE"
-        refuse_elsewhere(run, "search.memory", memory, fix)
+    if config is not None:
+        return
+    files = {"memory": [search.memory], "glossary": search.glossary}
+    for name, named in files.items():
+        is_asked = any(each.startswith(f"search.{name}=") for each in overrides)
+        fix = f"if you want that, give --config FILE or --{name} FILE"
+        for file in () if is_asked else named:
+            refuse_elsewhere(run, f"search.{name}", file, fix)

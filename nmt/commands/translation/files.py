@@ -221,9 +221,14 @@ def model_of(job: Job) -> "Model":
 
     others = tuple(each._replace(run=each.run.absolute()) for each in job.computing.others)
     settings = job.settings
-    if settings.search.memory is not None:
-        update = {"memory": str(Path(settings.search.memory).absolute())}
-        search = settings.search.model_copy(update=update)
-        settings = settings.model_copy(update={"search": search})
+    search = settings.search
+    update: dict[str, object] = {"glossary": tuple(map(_absolute, search.glossary))}
+    if search.memory is not None:
+        update["memory"] = _absolute(search.memory)
+    settings = settings.model_copy(update={"search": search.model_copy(update=update)})
     computing = job.computing._replace(others=others, helpers=False)
     return Model(settings, job.run.absolute(), computing, job.output_format, job.alignments)
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute())

@@ -280,5 +280,5 @@ _KINDS: dict[str, Make] = {
 # Odd, and far apart from each other, so that a pair in one kind's share is no likelier to be in another's.
 _FACTORS = {
     kind: int.from_bytes(blake2b(kind.encode(), digest_size=8).digest()) | 1
-    for kind in (*_KINDS, "joined", "switched", "enclosed", "terms", _COPIES)
+    for kind in (*_KINDS, "joined", "switched", "enclosed", _COPIES)
 }

@@ -2,7 +2,7 @@
 
 Two passes, both streaming: the first cleans every pair and stages it in a temporary file, the second deals the
 staged pairs out to train, dev and test. Only a key of each pair is remembered, and on disk; with `augment.switched` or
-`augment.enclosed` or `augment.terms` the pairs of one word each too.
+`augment.enclosed` the pairs of one word each too.
 """
 
 import hashlib

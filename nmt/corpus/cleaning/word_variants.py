@@ -2,8 +2,6 @@
 
 `switched` is English with one of its words in Chinese, as people type names that have no English one: He works at 华为.
 `enclosed` has some words between two placeholders, as they are between tags: He works at <b>Huawei</b>.
-`terms` has some words between the placeholder that stands for their translation, twice, as a glossary marks them: the
-model reads what they mean, and where they go (Dinu et al., 2019, give the translation itself).
 """
 
 import re
@@ -14,13 +12,12 @@ from typing import NamedTuple
 from nmt.config.schema import AugmentConfig
 from nmt.corpus.cleaning.augment import Variant, turns
 from nmt.corpus.reading.pairs import SentencePair
-from nmt.spans.masking import find, marked_term, mask_pair
+from nmt.spans.masking import find, mask_pair
 from nmt.text.scripts import HAN
 
 _ENGLISH_WORD = re.compile(r"(?<![\w'’-])[A-Za-z]{3,}(?![\w'’-])")
 _CHINESE_WORD = re.compile(f"[{HAN}]{{2,5}}")
 _WIDEST = 50  # characters between tags
-_WIDEST_TERM = 20  # from the start of a term to the start of its last word
 
 
 class Place(NamedTuple):
@@ -70,14 +67,10 @@ Make = Callable[[SentencePair, list[Place], int], Variant | None]
 
 
 class WordVariants:
-    """Makes variants of each kind."""
+    """Makes both kinds of variants."""
 
     def __init__(self, shares: AugmentConfig) -> None:
-        self._shares = {
-            "switched": shares.switched,
-            "enclosed": shares.enclosed,
-            "terms": shares.terms,
-        }
+        self._shares = {"switched": shares.switched, "enclosed": shares.enclosed}
         self._dictionary = Dictionary()
 
     def learn(self, pair: SentencePair) -> None:
@@ -110,7 +103,7 @@ def _switched(pair: SentencePair, places: list[Place], turn: int) -> Variant | N
 
 def _enclosed(pair: SentencePair, places: list[Place], turn: int) -> Variant | None:
     """A pair with a word, or all from one word to another, between tags, masked."""
-    inside = _stretch(places, Random(turn), _WIDEST)
+    inside = _stretch(places, Random(turn))
     src = _between_tags(pair.src, inside.start, inside.end)
     tgt = _between_tags(pair.tgt, inside.tgt_start, inside.tgt_end)
     masked = mask_pair(src, tgt, first=turn)
@@ -119,24 +112,10 @@ def _enclosed(pair: SentencePair, places: list[Place], turn: int) -> Variant | N
     return Variant("enclosed", *masked.sides)
 
 
-def _terms(pair: SentencePair, places: list[Place], turn: int) -> Variant | None:
-    """A pair with a word, or all from one word to another, marked as a term, masked."""
-    term = _stretch(places, Random(turn), _WIDEST_TERM)
-    chinese = pair.tgt[term.tgt_start : term.tgt_end]
-    english = pair.src[term.start : term.end]
-    src = pair.src[: term.start] + chinese + pair.src[term.end :]
-    masked = mask_pair(src, pair.tgt, first=turn, foreign=True)
-    if masked is None or chinese not in masked.spans.values():
-        return None
-    placeholder = next(place for place, span in masked.spans.items() if span == chinese)
-    src, tgt = masked.sides
-    return Variant("terms", src.replace(placeholder, marked_term(placeholder, english)), tgt)
-
-
-def _stretch(places: list[Place], chance: Random, widest: int) -> Place:
+def _stretch(places: list[Place], chance: Random) -> Place:
     """All from one word to another if their translations stand together as well, else the first word alone."""
     first = chance.choice(places)
-    near = [each for each in places if 0 <= each.start - first.start <= widest]
+    near = [each for each in places if 0 <= each.start - first.start <= _WIDEST]
     whole = first._replace(end=chance.choice(near).end)
     within = [each for each in places if each.is_within(whole)]
     whole = whole._replace(
@@ -152,8 +131,4 @@ def _between_tags(text: str, start: int, end: int) -> str:
     return f"{text[:start]}<b>{text[start:end]}</b>{text[end:]}"
 
 
-_MAKE: dict[str, Make] = {
-    "switched": _switched,
-    "enclosed": _enclosed,
-    "terms": _terms,
-}
+_MAKE: dict[str, Make] = {"switched": _switched, "enclosed": _enclosed}

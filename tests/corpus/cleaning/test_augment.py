@@ -13,7 +13,7 @@ from nmt.text.vocab import PLACEHOLDERS
 PAIR = SentencePair(
     "I met Tom's wife in room 42 on setup.py.", "我在 42 号房间遇见了汤姆的妻子 setup.py。"
 )
-OTHERS = ("joined", "switched", "enclosed", "terms")  # they need more than the pair
+OTHERS = ("joined", "switched", "enclosed")  # they need more than the pair
 KINDS = [kind for kind in AugmentConfig.model_fields if kind not in OTHERS]
 
 
