@@ -25,7 +25,7 @@ from nmt.search.top_tokens import TopTokens, top_tokens
 from nmt.text.vocab import BOS, EOS
 
 # Taken from the score of what had to end incomplete: any complete hypothesis comes before it.
-_INCOMPLETE = 1e4
+INCOMPLETE = 1e4
 
 
 # Logits [N,V], the sentence of each row [N] and the length with this token → a token for each row (C = 1).
@@ -69,7 +69,7 @@ def _empty_paths(limits: Tensor, *shape: int) -> Tensor:
     return torch.full((*shape, int(limits.max()) + 2), BOS, device=limits.device)
 
 
-def _all_filters(filters: Sequence[TokenFilter], config: SearchConfig) -> Filters:
+def all_filters(filters: Sequence[TokenFilter], config: SearchConfig) -> Filters:
     """The filters that are given, and those of the configuration."""
     size = config.no_repeat_ngram
     return Filters([*filters, NoRepeats(size)] if size else filters)
@@ -120,7 +120,7 @@ def _follow_one_path(
     batch = ActiveSentences(limits)
     start = torch.zeros(len(limits), device=limits.device)
     paths = _Paths(_empty_paths(limits, len(limits)), start)
-    allowed = _all_filters(filters, config)
+    allowed = all_filters(filters, config)
     for length in range(1, paths.tokens.shape[1]):
         logits = stepper.step(paths.tokens[:, length - 1])  # [B,V]
         allowed.apply(logits, paths.tokens[:, :length])
@@ -140,7 +140,7 @@ def _follow_one_path(
 
 
 @dataclass
-class _Beams:
+class Beams:
     """The open hypotheses of all sentences."""
 
     log_probs: Tensor  # [B,K]; -inf where there is none
@@ -153,10 +153,10 @@ class _Beams:
 
 
 @dataclass
-class _Finished:
+class Finished:
     """The best K hypotheses of each sentence that have reached EOS, in falling order of score."""
 
-    scores: Tensor  # [B,K]; -inf where there is none; less `_INCOMPLETE` where something is missing
+    scores: Tensor  # [B,K]; -inf where there is none; less `INCOMPLETE` where something is missing
     log_probs: Tensor  # [B,K]
     lengths: Tensor  # [B,K], EOS counted
     paths: Tensor  # [B,K,L]
@@ -169,7 +169,7 @@ class _Finished:
         self.scores = top.values
         self.log_probs = torch.cat([self.log_probs, log_probs], dim=1).gather(1, top.indices)
         self.lengths = torch.cat([self.lengths, lengths], dim=1).gather(1, top.indices)
-        self.paths = _pick(torch.cat([self.paths, paths], dim=1), top.indices)
+        self.paths = pick(torch.cat([self.paths, paths], dim=1), top.indices)
 
     def n_best(self, places: list[int], count: int, alpha: float) -> list[NBest]:
         """The best hypotheses of the sentences at these places of the batch."""
@@ -198,14 +198,14 @@ class _Finished:
 def beam(
     stepper: Stepper, limits: Tensor, config: SearchConfig, filters: Sequence[TokenFilter] = ()
 ) -> list[NBest]:
-    """Keep the K most likely open hypotheses of each sentence, until its n best are `_settled`."""
+    """Keep the K most likely open hypotheses of each sentence, until its n best are `settled`."""
     batch = ActiveSentences(limits)
-    beams, finished = _start(limits, config.beam_size)
-    allowed = _all_filters(filters, config)
+    beams, finished = empty_beams(limits, config.beam_size)
+    allowed = all_filters(filters, config)
     for length in range(1, beams.paths.shape[2]):
         rows = _lengthen(stepper, allowed, beams, finished, length, batch.limits, config)
 
-        done = batch.close(_settled(beams, finished, length, batch.limits, config))
+        done = batch.close(settled(beams, finished, length, batch.limits, config))
         if done:
             batch.put(done, finished.n_best(done, config.n_best, config.length_penalty))
         if not batch.any_open():
@@ -218,13 +218,13 @@ def beam(
     return batch.found
 
 
-def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
+def empty_beams(limits: Tensor, width: int) -> tuple[Beams, Finished]:
     """One open hypothesis for each sentence, of BOS alone; none has finished."""
     none = torch.full((len(limits), width), -math.inf, device=limits.device)  # [B,K]
     paths = _empty_paths(limits, len(limits), width)  # [B,K,L]
-    beams = _Beams(log_probs=none.clone(), paths=paths)
+    beams = Beams(log_probs=none.clone(), paths=paths)
     beams.log_probs[:, 0] = 0.0
-    finished = _Finished(
+    finished = Finished(
         scores=none,
         log_probs=none.clone(),
         lengths=torch.zeros_like(none),
@@ -236,8 +236,8 @@ def _start(limits: Tensor, width: int) -> tuple[_Beams, _Finished]:
 def _lengthen(
     stepper: Stepper,
     allowed: Filters,
-    beams: _Beams,
-    finished: _Finished,
+    beams: Beams,
+    finished: Finished,
     length: int,
     limits: Tensor,
     config: SearchConfig,
@@ -254,8 +254,8 @@ def _lengthen(
 
 
 def _advance(
-    beams: _Beams,
-    finished: _Finished,
+    beams: Beams,
+    finished: Finished,
     top: TopTokens,
     incomplete: Tensor | None,
     length: int,
@@ -273,13 +273,13 @@ def _advance(
     log_probs, origins = _endings(beams, candidates, top, at_limit)
     scores = log_probs / length_penalty(length, alpha)
     if incomplete is not None:
-        scores = scores - _INCOMPLETE * incomplete.view(count, width).gather(1, origins)
-    finished.offer(log_probs, scores, length, _pick(beams.paths, origins))
+        scores = scores - INCOMPLETE * incomplete.view(count, width).gather(1, origins)
+    finished.offer(log_probs, scores, length, pick(beams.paths, origins))
 
     still_open = candidates.log_probs.masked_fill(candidates.is_end | at_limit, -math.inf)
     beams.log_probs, chosen = still_open.topk(width, dim=1)  # [B,K]
     origins = candidates.origins.gather(1, chosen)
-    beams.paths = _pick(beams.paths, origins)
+    beams.paths = pick(beams.paths, origins)
     beams.paths[:, :, length] = candidates.tokens.gather(1, chosen)
     first_rows = torch.arange(count, device=limits.device)[:, None] * width  # [B,1]
     return first_rows + origins
@@ -295,7 +295,7 @@ class _Candidates:
     is_end: Tensor  # [B,2K]: whether the token is EOS
 
 
-def _candidates(beams: _Beams, top: TopTokens) -> _Candidates:
+def _candidates(beams: Beams, top: TopTokens) -> _Candidates:
     """Choose from the C most likely tokens of each row; fewer than 2K if there are no more."""
     count, width = beams.log_probs.shape
     choices = top.tokens.shape[1]
@@ -312,7 +312,7 @@ def _candidates(beams: _Beams, top: TopTokens) -> _Candidates:
 
 
 def _endings(
-    beams: _Beams, candidates: _Candidates, top: TopTokens, at_limit: Tensor
+    beams: Beams, candidates: _Candidates, top: TopTokens, at_limit: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The hypotheses that end now: log-probabilities [B,K], -inf where there is none, and their beams [B,K].
 
@@ -328,13 +328,13 @@ def _endings(
     return log_probs, origins
 
 
-def _pick(paths: Tensor, indices: Tensor) -> Tensor:
+def pick(paths: Tensor, indices: Tensor) -> Tensor:
     """Pick from paths [B,C,L] by index [B,K] → [B,K,L]."""
     return paths.gather(1, indices[:, :, None].expand(-1, -1, paths.shape[2]))
 
 
-def _settled(
-    beams: _Beams, finished: _Finished, length: int, limits: Tensor, config: SearchConfig
+def settled(
+    beams: Beams, finished: Finished, length: int, limits: Tensor, config: SearchConfig
 ) -> Tensor:
     """Which sentences need no more steps, bool [B].
 

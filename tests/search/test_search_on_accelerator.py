@@ -68,12 +68,12 @@ def test_steps_of_beam_search_wait_for_nothing(
     config = SearchConfig(beam_size=5, n_best=2, no_repeat_ngram=no_repeat_ngram)
     limits = ids(gpu, B)
     model, filters = stepper_and_filters(gpu, beams=5)
-    allowed = search._all_filters(filters, config)
-    beams, finished = search._start(limits, 5)
+    allowed = search.all_filters(filters, config)
+    beams, finished = search.empty_beams(limits, 5)
     batch = ActiveSentences(limits)
     for length in range(1, 4):
         rows = search._lengthen(model, allowed, beams, finished, length, batch.limits, config)
-        done = search._settled(beams, finished, length, batch.limits, config)
+        done = search.settled(beams, finished, length, batch.limits, config)
         assert done.shape == (len(batch),)
         with pytest.raises(DataDependentOutputException):
             batch.close(done)  # the one readout of a step
