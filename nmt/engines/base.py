@@ -8,6 +8,7 @@ from nmt.run.trained import TrainedRun
 from nmt.search.hypotheses import NBest
 from nmt.text.side import Side
 
+Phrases = Sequence[Sequence[int]]  # of one sentence
 EngineName = Literal["auto", "torch", "ctranslate2"]
 
 
@@ -45,8 +46,13 @@ class Engine(Protocol):
     def threads(self) -> int:
         """How many batches are searched at a time; the cut into batches depends on it."""
 
-    def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
-        """Translate sentences, each without EOS and of at most `longest` tokens; in order."""
+    def decode(
+        self, sources: Sequence[list[int]], search: SearchConfig, phrases: Sequence[Phrases] = ()
+    ) -> list[NBest]:
+        """Translate sentences, each without EOS and of at most `longest` tokens; in order.
+
+        `phrases`: what each translation has to have, as ids. Raises ConfigError for them if the engine cannot.
+        """
 
     def fingerprint(self) -> str:
         """A hash of all that decides what is found for a source."""

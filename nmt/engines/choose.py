@@ -49,6 +49,9 @@ def _needing_torch(config: Config, asked: EngineRequest) -> tuple[str, str] | No
         return "--ensemble", "CTranslate2 decodes with one model"
     if config.search.memory is not None:
         return "search.memory", "CTranslate2 does not show the states of its decoder"
+    if config.search.glossary and not config.prepare.augment.protects:
+        what = "search.glossary, for a model without placeholders,"
+        return what, "CTranslate2 cannot be told what to write"
     return None
 
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from nmt.config.schema import SearchConfig
+from nmt.engines.base import Phrases
 from nmt.errors import ConfigError, EngineError, ModelError, UserError
 from nmt.exchange.exporters.tokens import read_tokens
 from nmt.machine.cpu import threads
@@ -86,11 +87,15 @@ class CTranslate2Engine:
         """A hash of the converted model: its folder is named by one."""
         return self._folder.name
 
-    def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
+    def decode(
+        self, sources: Sequence[list[int]], search: SearchConfig, phrases: Sequence[Phrases] = ()
+    ) -> list[NBest]:
         """Translate sentences, each without EOS and of at most `longest` tokens; in order.
 
-        Raises ConfigError for sampling: it would not be the same each time with `search.seed`.
+        Raises ConfigError for phrases, and for sampling: it would not be the same each time with `search.seed`.
         """
+        if any(phrases):
+            raise ConfigError("phrases that a translation has to have need --engine torch")
         if search.effective_method == "sample":
             raise ConfigError("search.method=sample needs --engine torch")
         pending: dict[int, Any] = {}

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from nmt.config.schema import SearchConfig
+from nmt.engines.base import Phrases
 from nmt.errors import Say, UserError, print_nothing
 from nmt.machine.device import Precision
 from nmt.machine.helpers import CAN_FORK
@@ -27,6 +28,7 @@ from nmt.model.transformer import Transformer
 from nmt.neighbours.memory import MemoryReader, MemoryStepper, TranslationMemory
 from nmt.neighbours.similar_sources import Similar
 from nmt.search.batches import batch_tokens_of, batches_of, longest_target, padded_width
+from nmt.search.constrained import constrained_beam
 from nmt.search.filters import ForbidTokens, TokenFilter, WriteEachOnce
 from nmt.search.hypotheses import NBest
 from nmt.search.sampling import uniforms
@@ -35,12 +37,15 @@ from nmt.search.stepper import Ensemble, Stepper
 from nmt.spans.masking import MaskedPair, Numbers, mask_pair
 from nmt.text.side import Side, is_into_chinese
 
+_BEAMS_FOR_PHRASES = 4  # at least
+
 
 class Source(NamedTuple):
-    """A sentence to search for: its ids without EOS and, where tokens are drawn, which sample of it this is."""
+    """A sentence to search for: its ids without EOS, what its translation has to have, which sample of it this is."""
 
     ids: list[int]
     sample: int = 0
+    phrases: Phrases = ()
 
 
 class Decoder:
@@ -113,12 +118,20 @@ class Decoder:
             digest.update(self._translation_memory.fingerprint().encode())
         return digest.hexdigest()
 
-    def decode(self, sources: Sequence[list[int]], search: SearchConfig) -> list[NBest]:
+    def decode(
+        self, sources: Sequence[list[int]], search: SearchConfig, phrases: Sequence[Phrases] = ()
+    ) -> list[NBest]:
         """Translate sentences, each without EOS and of at most `longest` tokens; in order.
 
-        Sampling gives n samples of each, the most likely first. With `search.seed` they are a function of it and
-        the sentence. Raises UserError if one sentence alone does not fit in memory.
+        Where there are `phrases`, the search keeps several hypotheses, whatever is asked for. Sampling gives n samples
+        of each, the most likely first. With `search.seed` they are a function of it and the sentence. Raises UserError
+        if one sentence alone does not fit in memory.
         """
+        if any(phrases):
+            both = zip(sources, phrases, strict=True)
+            several = {"method": "beam", "beam_size": max(search.beams, _BEAMS_FOR_PHRASES)}
+            wanted = [Source(ids, phrases=of_each) for ids, of_each in both]
+            return self._decode(wanted, search.model_copy(update=several))
         if search.effective_method != "sample":
             return self._decode([Source(ids) for ids in sources], search)
         wanted = [Source(ids, number) for ids in sources for number in range(search.n_best)]
@@ -197,10 +210,15 @@ class Decoder:
         src = pad([source.ids for source in sources], width).to(self.device)  # [B,S]
         stepper = self._stepper(sources, src, search)
         filters = self._filters(sources, src, limits, search)
+        if any(source.phrases for source in sources):
+            phrases = [source.phrases for source in sources]
+            return constrained_beam(stepper, limits, search, phrases, filters)
         if search.effective_method != "sample":
             return SEARCHES[search.effective_method](stepper, limits, search, filters)
         assert search.seed is not None  # noqa: S101 - `decode` has put one
-        numbers = np.stack([uniforms(search.seed, *each, max(of_each) + 1) for each in sources])
+        numbers = np.stack(
+            [uniforms(search.seed, each.ids, each.sample, max(of_each) + 1) for each in sources]
+        )
         return sample(stepper, limits, search, torch.from_numpy(numbers).to(self.device), filters)
 
     def _stepper(self, sources: list[Source], src: Tensor, search: SearchConfig) -> Stepper:

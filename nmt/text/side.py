@@ -11,6 +11,7 @@ from nmt.text.vocab import BOS, PAD, UNK, Vocab
 
 # Characters, on average. To encode a line of megabytes only to see that it is too long takes gigabytes.
 LONGEST_TOKEN = 64
+_WITHIN = "，"  # what a phrase stands behind, so that it is not at the beginning
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,17 @@ def needs_translation(line: str, src: Side, tgt: Side) -> bool:
     """Whether a source has a letter, other than of words that stay as they are."""
     foreign = without_foreign_words(line) if is_into_chinese(src, tgt) else line
     return any(map(str.isalpha, foreign))
+
+
+def phrase_ids(side: Side, words: str) -> list[int]:
+    """The ids of words as they are within a sentence; none if the vocabulary cannot write them."""
+    before = side.encode(_WITHIN)
+    whole = side.encode(_WITHIN + words)
+    is_within = whole[: len(before)] == before
+    ids = whole[len(before) :] if is_within else side.encode(words)
+    written = side.decode(ids).replace(" ", "")
+    return (
+        ids
+        if UNK not in ids and written == normalize(words, side.language).replace(" ", "")
+        else []
+    )

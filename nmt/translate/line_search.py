@@ -1,6 +1,6 @@
 """Masked lines in, candidates out: a line is cut into parts that fit the model, and its candidates are put together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -10,10 +10,12 @@ from nmt.engines.base import Engine
 from nmt.search.hypotheses import NBest
 from nmt.spans.masking import Masked
 from nmt.text.normalize import normalize
-from nmt.text.side import LONGEST_TOKEN, needs_translation
+from nmt.text.side import LONGEST_TOKEN, needs_translation, phrase_ids
 from nmt.translate.candidates import candidates_of
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate
+
+Wanted = Callable[[str], Sequence[str]]
 
 
 class LineSearch:
@@ -24,13 +26,21 @@ class LineSearch:
         self.engine = engine
         self._typography = typography
 
-    def __call__(self, sources: Sequence[Masked], search: SearchConfig) -> list[list[Candidate]]:
-        """The n best of each line, except those that lost or repeated a placeholder."""
+    def __call__(
+        self, sources: Sequence[Masked], search: SearchConfig, wanted: Wanted | None = None
+    ) -> list[list[Candidate]]:
+        """The n best of each line, except those that lost or repeated a placeholder.
+
+        `wanted` tells the words that the translation of a part has to have.
+        """
         parts_of_lines = [self.parts(source.text) for source in sources]
         encoded = []
         for parts in parts_of_lines:
             encoded += [self.engine.src.encode(part) for part in parts]
-        decoded = iter(self.engine.decode(encoded, search))
+        phrases = []
+        if wanted is not None:
+            phrases = [self._phrases(wanted(part)) for parts in parts_of_lines for part in parts]
+        decoded = iter(self.engine.decode(encoded, search, phrases))
 
         found = []
         for source, parts in zip(sources, parts_of_lines, strict=True):
@@ -50,6 +60,10 @@ class LineSearch:
             return len(part) <= LONGEST_TOKEN * longest and len(src.encode(part)) <= longest
 
         return split_long(text, fits)
+
+    def _phrases(self, words: Sequence[str]) -> list[list[int]]:
+        """The ids of words, without those that the vocabulary cannot write."""
+        return [ids for each in words if (ids := phrase_ids(self.engine.tgt, each))]
 
     def _candidates(self, source: Masked, n_bests: list[NBest]) -> list[Candidate]:
         """The n best of a line, from those of its parts; a line without parts stays as it is."""

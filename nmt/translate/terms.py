@@ -48,6 +48,10 @@ class LineTerms:
             if not self._is_known.get(term, False)
         ]
 
+    def wanted(self, line: str) -> list[str]:
+        """What a translation of the line has to have."""
+        return [each.text for each in self.hidden(line)]
+
     def in_place(self, line: str) -> str:
         """The line with its terms in the other language, as translations are held against it."""
         written, at = "", 0

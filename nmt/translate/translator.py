@@ -8,12 +8,12 @@ repaired. If the best candidate has a fault, the line is tried again in other wa
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.checks.faults import TERM, Fault, damage, faults, mangled, repetition
+from nmt.checks.faults import TERM, Direction, Fault, damage, faults, mangled, repetition
 from nmt.config.schema import AugmentConfig, SearchConfig
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.engines.base import Engine
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nmt.scoring.alignment import Alignment
     from nmt.text.offsets import Range
 
+Look = Callable[[str, str, Direction], list[Fault]]
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'-]*[.]?")
 
 
@@ -66,6 +67,8 @@ class Translator:
         self._terms = LineTerms(glossary) if glossary is not None else None
         unknown = self._terms.unknown if self._terms is not None else None
         every = self._terms.hidden if self._terms is not None else None
+        # What a model without placeholders is made to write.
+        self._wanted = self._terms.wanted if self._terms and not engine.protects else None
         self._hide_terms = masking(self._numbers, into_chinese, every)
         self._attempts = attempts(engine.protects, taught, into_chinese, unknown)
         self.mask = self._attempts[0].mask  # for the first search
@@ -158,16 +161,23 @@ class Translator:
             line.candidates = candidates
 
     def _search_again_with_terms(self, lines: Sequence[Line]) -> None:
-        """Where the best candidate lacks a term of the glossary, find others with all of them hidden."""
+        """Where the best candidate lacks a term of the glossary, find others with all of them.
+
+        They are hidden; a model without placeholders is made to write them.
+        """
         terms = self._terms
-        if terms is None or not self.engine.protects:
+        if terms is None:
             return
         lacking = [
             line for line in lines if line.best and terms.missing(line.source, line.best.text)
         ]
         sources = [(line, self._hide_terms(line.source)) for line in lacking]
-        tried = [(line, source) for line, source in sources if source != line.masked]
-        found = self._find([source for _, source in tried], self.search)
+        if self.engine.protects:
+            tried = [(line, source) for line, source in sources if source != line.masked]
+            found = self._find([source for _, source in tried], self.search)
+        else:
+            tried = [(line, line.masked) for line in lacking]
+            found = self._find([source for _, source in tried], self.search, self._wanted)
         for (line, _), candidates in zip(tried, found, strict=True):
             both = [*candidates, *line.candidates]
             line.candidates = sorted(both, key=lambda each: terms.missing(line.source, each.text))
@@ -206,7 +216,8 @@ class Translator:
                 source = attempt.mask(line.source)
                 if attempt.mask is self.mask or source != line.masked:  # else nothing changes
                     tried.append((line, source))
-            results = self._find([source for _, source in tried], attempt.search(self.search))
+            search = attempt.search(self.search)
+            results = self._find([source for _, source in tried], search, self._wanted)
             for (line, _), candidates in zip(tried, results, strict=True):
                 if self._improve(line, candidates):
                     faulty.remove(line)
@@ -232,7 +243,7 @@ class Translator:
 
     def _put_in_spans(self, lines: Sequence[Line]) -> None:
         """Where the best candidate has a span changed, put a translation in parts around the spans first."""
-        changed = [line for line in lines if line.best and mangled(line.checked, line.best.text)]
+        changed = [line for line in lines if line.best and self._lost_spans(line, line.best)]
         texts = [texts_between(line.source) for line in changed]
         masked = [mask_nothing(text) for of_line in texts for text in of_line]
         results = iter(self._find(masked, self.search))
@@ -247,9 +258,10 @@ class Translator:
         """Whether a candidate should give way to another."""
         if self.search.verify == "retry":
             return bool(self._faults(line, candidate))
-        is_blank = not candidate.text
-        damaged = damage(line.checked, candidate.text, self._direction)
-        return is_blank or bool(damaged or repetition(line.checked, candidate.text))
+        if not candidate.text or self._faults_of_terms(line, candidate):
+            return True
+        damaged = self._found_by(damage, line, candidate)
+        return bool(damaged or repetition(line.checked, candidate.text))
 
     def _translation(self, source: str, line: Line) -> Translation:
         found = self._faults(line, line.best) if line.best else []
@@ -259,8 +271,18 @@ class Translator:
     def _faults(self, line: Line, candidate: Candidate) -> list[Fault]:
         """The faults that are reported."""
         look = damage if self.search.verify == "off" else faults
+        return self._found_by(look, line, candidate) + self._faults_of_terms(line, candidate)
+
+    def _found_by(self, look: Look, line: Line, candidate: Candidate) -> list[Fault]:
+        """What is wrong beside the terms of a glossary."""
         found = look(line.checked, candidate.text, self._direction)
-        return found + self._faults_of_terms(line, candidate)
+        lost = self._lost_spans(line, candidate) if line.checked != line.source else found
+        return [fault for fault in found if fault.kind != "span mangled" or fault in lost]
+
+    def _lost_spans(self, line: Line, candidate: Candidate) -> list[Fault]:
+        """The spans that a translation lacks: those that the source has, and still has with its terms in place."""
+        lost = mangled(line.source, candidate.text)
+        return lost and [fault for fault in mangled(line.checked, candidate.text) if fault in lost]
 
     def _faults_of_terms(self, line: Line, candidate: Candidate) -> list[Fault]:
         if self._terms is None:
