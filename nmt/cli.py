@@ -15,6 +15,7 @@ from nmt.commands.doctor import doctor
 from nmt.commands.document import document
 from nmt.commands.evaluate import evaluate
 from nmt.commands.export import export
+from nmt.commands.glossary import glossary
 from nmt.commands.import_model import import_model
 from nmt.commands.info import info
 from nmt.commands.prepare import prepare
@@ -83,6 +84,7 @@ _COMMANDS = {
     "train": train,
     "translate": translate,
     "document": document,
+    "glossary": glossary,
     "typography": typography,
     "evaluate": evaluate,
     "info": info,

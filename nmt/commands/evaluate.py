@@ -1,6 +1,7 @@
 """nmt evaluate: how good a model's translations, or those in a file, are."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,6 +22,7 @@ from nmt.errors import ConfigError
 if TYPE_CHECKING:
     from nmt.config.schema import Config
     from nmt.run.folder import RunDir
+    from nmt.terms.glossary import Glossary
 
 Source = Annotated[
     Path | None, options.path_option("FILE", "Source text; default: the run's test split.")
@@ -119,9 +121,9 @@ def evaluate(
     )
     gate = Gate.of(fail_under or [], fail_below_baseline, files)
     results = Results(output, sentences, overwrite, as_json, quiet)
-    terms = None if hyp else glossary  # in translations of others, terms are only counted
+    forced = None if hyp else glossary  # in translations of others, terms are only counted
     search = options.search_options(
-        glossary=terms, memory=memory, beam_size=beam_size, typography=typography, verify=verify
+        glossary=forced, memory=memory, beam_size=beam_size, typography=typography, verify=verify
     )
     asked = _overrides(overrides, search, device)
     _refuse_files(files, model, ensemble, output, asked, device, precision)
@@ -131,7 +133,9 @@ def evaluate(
     computing = engine_request(engine, device, precision, ensemble)
     history = _history(history, settings)
     metrics = _metrics(settings, gate, files)
+    terms = _terms(glossary, settings, files)
     submitted = submission.of(settings, run, files, computing, quiet, baseline_lines)
+    submitted = replace(submitted, glossary=terms)
     results.refuse(files)  # a file may have appeared meanwhile
     results.write_translations(submitted)
     measured, evaluation = submitted.evaluate(metrics)
@@ -144,6 +148,18 @@ def _overrides(given: list[str] | None, search: Mapping[str, object], device: st
     options.check_option("--device", "train.device", device)
     options.refuse_strange_overrides(given or [], ("search", "evaluate"), _FILES)
     return options.with_options(given, "search", search)
+
+
+def _terms(
+    given: list[Path] | None, settings: "Config", files: EvaluationFiles
+) -> "Glossary | None":
+    """The terms that are looked for in translations. Raises as `read_glossaries`, and where there are no sources."""
+    from nmt.terms.reading import read_glossaries
+
+    paths = given or list(map(Path, settings.search.glossary))
+    if paths and files.hypotheses and files.src is None:
+        raise ConfigError("command line: --glossary needs the sources: give --src FILE")
+    return read_glossaries(paths) if paths else None
 
 
 def _history(given: Path | None, settings: "Config") -> Path | None:

@@ -33,6 +33,11 @@ def _system(evaluation: Evaluation, number: int, result: SystemResult) -> Record
         rate.kind: {"translation": rate.systems[number], "reference": rate.references}
         for rate in evaluation.fault_rates
     }
+    if evaluation.term_rates:
+        record["terms"] = {
+            rate.kind: {"translation": rate.systems[number], "reference": rate.references}
+            for rate in evaluation.term_rates
+        }
     record["scores"] = by_metric(result.scores)
     if result.segment_scores:
         segment_scores = by_metric(each.score for each in result.segment_scores)

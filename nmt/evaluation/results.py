@@ -142,3 +142,6 @@ class Evaluation:
     fault_rates: list[FaultRate]
     test: PairedTest
     pairs: list[PairsByMetric]
+    term_rates: list[FaultRate] = field(
+        default_factory=list
+    )  # of terms, in percent: more is better

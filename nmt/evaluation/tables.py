@@ -38,6 +38,7 @@ def format_evaluation(evaluation: Evaluation, hypotheses: Lines | None = None) -
             format_segment_scores(result.segment_scores, hypotheses),
             format_labels(evaluation.systems),
             format_fault_rates(evaluation.fault_rates),
+            format_fault_rates(evaluation.term_rates, "terms"),
         ]
     return "\n\n".join(table for table in tables if table)
 
@@ -80,14 +81,15 @@ def format_comparisons(comparisons: Iterable[Comparison]) -> str:
     return "\n".join(rows)
 
 
-def format_fault_rates(rates: Sequence[FaultRate]) -> str:
-    """A heading, and one line a kind of fault: name, percent of translations, percent of references."""
+def format_fault_rates(rates: Sequence[FaultRate], heading: str = "lines with") -> str:
+    """A heading, and one line a kind: name, percent of translations, percent of references."""
     if not rates:
         return ""
-    rows = [f"{'lines with':<24}{'translation':>12}{'reference':>12}"]
+    width = max([24, *(len(rate.kind) + 1 for rate in rates)])
+    rows = [f"{heading:<{width}}{'translation':>12}{'reference':>12}"]
     for rate in rates:
         [translation] = rate.systems
-        rows.append(f"{rate.kind:<24}{translation:>10.1f} %{rate.references:>10.1f} %")
+        rows.append(f"{rate.kind:<{width}}{translation:>10.1f} %{rate.references:>10.1f} %")
     return "\n".join(rows)
 
 
@@ -120,7 +122,8 @@ def _tables_of_several(evaluation: Evaluation) -> list[str]:
         *matrices,
         _worst_lines(systems),
         format_labels(systems),
-        _fault_rates(evaluation),
+        _rates(evaluation.fault_rates, "lines with, in %"),
+        _rates(evaluation.term_rates, "terms, in %"),
     ]
 
 
@@ -160,12 +163,12 @@ def _worst_lines(systems: Mapping[str, SystemResult]) -> str:
     return in_columns(rows) if rows else ""
 
 
-def _fault_rates(evaluation: Evaluation) -> str:
-    if not evaluation.fault_rates:
+def _rates(rates: Sequence[FaultRate], heading: str) -> str:
+    if not rates:
         return ""
-    numbers = map(str, range(1, len(evaluation.systems) + 1))
-    rows = [["lines with, in %", *numbers, "reference"]]
-    for rate in evaluation.fault_rates:
+    numbers = map(str, range(1, len(rates[0].systems) + 1))
+    rows = [[heading, *numbers, "reference"]]
+    for rate in rates:
         rows.append([rate.kind, *(f"{each:.1f}" for each in (*rate.systems, rate.references))])
     return in_columns(rows)
 

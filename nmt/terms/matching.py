@@ -104,7 +104,7 @@ class Matcher:
                 if at + length > len(tokens):
                     continue
                 end = tokens[at + length - 1][2]
-                term = self._term(line[start:end])
+                term = self.term(line[start:end])
                 if term is not None and not _is_part(line, start, end, term):
                     yield Match(start, end, term)
 
@@ -113,7 +113,7 @@ class Matcher:
         lengths = self._lengths.get(first, [])
         return lengths if 1 in lengths else [*lengths, 1]
 
-    def _term(self, words: str) -> Term | None:
+    def term(self, words: str) -> Term | None:
         """The first term that words of a line are, in whatever form."""
         for key in singulars(_key(words)):
             for term in self._by_words.get(key, ()):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nmt.terms.success import Use
 from nmt.translate.translation import Translation
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def as_text(_number: int, translation: Translation) -> str:
 
 
 def as_json(number: int, translation: Translation) -> str:
-    """Everything, as a line of JSON; `faults` are null where none were looked for."""
+    """Everything, as a line of JSON; `faults` are null where none were looked for, `terms` are those of a glossary."""
     return _line_of(_record(number, translation))
 
 
@@ -35,12 +36,25 @@ def as_aligned_json(number: int, translation: Translation, alignment: "Alignment
 
 def _record(number: int, translation: Translation) -> dict[str, Any]:
     was_checked = translation.verified or translation.faults
-    return {
+    record = {
         "line": number,
         "source": translation.source,
         "translation": translation.text,
         "n_best": [vars(candidate) for candidate in translation.candidates],
         "faults": [vars(fault) for fault in translation.faults] if was_checked else None,
+    }
+    if translation.terms is not None:
+        record["terms"] = [_term(use) for use in translation.terms]
+    return record
+
+
+def _term(use: Use) -> dict[str, Any]:
+    """A term in the source, from one character to before another, and what the translation has for it, if anything."""
+    return {
+        "source": use.words,
+        "start": use.match.start,
+        "end": use.match.end,
+        "target": use.found or None,
     }
 
 

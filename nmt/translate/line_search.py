@@ -37,10 +37,7 @@ class LineSearch:
         encoded = []
         for parts in parts_of_lines:
             encoded += [self.engine.src.encode(part) for part in parts]
-        phrases = []
-        if wanted is not None:
-            phrases = [self._phrases(wanted(part)) for parts in parts_of_lines for part in parts]
-        decoded = iter(self.engine.decode(encoded, search, phrases))
+        decoded = iter(self._decode(encoded, parts_of_lines, search, wanted))
 
         found = []
         for source, parts in zip(sources, parts_of_lines, strict=True):
@@ -60,6 +57,18 @@ class LineSearch:
             return len(part) <= LONGEST_TOKEN * longest and len(src.encode(part)) <= longest
 
         return split_long(text, fits)
+
+    def _decode(
+        self,
+        encoded: list[list[int]],
+        parts_of_lines: Sequence[Sequence[str]],
+        search: SearchConfig,
+        wanted: Wanted | None,
+    ) -> list[NBest]:
+        if wanted is None:
+            return self.engine.decode(encoded, search)
+        phrases = [self._phrases(wanted(part)) for parts in parts_of_lines for part in parts]
+        return self.engine.decode(encoded, search, phrases)
 
     def _phrases(self, words: Sequence[str]) -> list[list[int]]:
         """The ids of words, without those that the vocabulary cannot write."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nmt.checks.faults import Fault
+from nmt.terms.success import Use
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,15 @@ class Translation:
     """A line and its translations, best first. A blank line has none.
 
     If the line was tried again, those without a fault come before all others. `faults` are those of
-    the best one: spans that were lost, and if it was `verified` whatever else looks wrong.
+    the best one: spans that were lost, and if it was `verified` whatever else looks wrong. `terms` are those of the
+    glossary in the source, if there is one, and what the best one has for them.
     """
 
     source: str
     candidates: tuple[Candidate, ...]
     faults: tuple[Fault, ...] = ()
     verified: bool = False
+    terms: tuple[Use, ...] | None = None
 
     @property
     def text(self) -> str:

@@ -258,7 +258,8 @@ class Translator:
         """Whether a candidate should give way to another."""
         if self.search.verify == "retry":
             return bool(self._faults(line, candidate))
-        if not candidate.text or self._faults_of_terms(line, candidate):
+        lacks_terms = self._wanted is not None and self._faults_of_terms(line, candidate)
+        if not candidate.text or lacks_terms:
             return True
         damaged = self._found_by(damage, line, candidate)
         return bool(damaged or repetition(line.checked, candidate.text))
@@ -266,7 +267,10 @@ class Translator:
     def _translation(self, source: str, line: Line) -> Translation:
         found = self._faults(line, line.best) if line.best else []
         n_best = tuple(line.candidates[: self.search.n_best])
-        return Translation(source, n_best, tuple(found), self.search.verify != "off")
+        terms = None
+        if self._terms is not None:
+            terms = tuple(self._terms.uses(line.source, line.best.text if line.best else ""))
+        return Translation(source, n_best, tuple(found), self.search.verify != "off", terms)
 
     def _faults(self, line: Line, candidate: Candidate) -> list[Fault]:
         """The faults that are reported."""

@@ -435,7 +435,7 @@ def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(
 # Where each setting of search is seen to: a new one has to be added here, and there.
 BY_CTRANSLATE2 = {"method", "beam_size", "length_penalty", "n_best", "no_repeat_ngram"}
 BY_LIMITS_AND_BATCHES = {"max_ratio", "max_length", "batch_tokens"}
-BY_THE_TRANSLATOR = {"typography", "verify", "abbreviations", "unknown_word"}
+BY_THE_TRANSLATOR = {"typography", "verify", "abbreviations", "unknown_word", "glossary"}
 ONLY_BY_TORCH = {"temperature", "top_k", "seed", "memory"} | {
     f"memory_{name}" for name in ("weight", "temperature", "pairs", "tokens")
 }

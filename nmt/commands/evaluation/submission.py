@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nmt.evaluation.metrics import Lines
     from nmt.evaluation.results import Evaluation
     from nmt.evaluation.test_set import TestSet
+    from nmt.terms.glossary import Glossary
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Submission:
     about: dict[str, Any]
     about_systems: dict[str, dict[str, Any]]
     options: "EvaluationOptions"
+    glossary: "Glossary | None" = None
 
     @property
     def hypotheses(self) -> "Lines":
@@ -47,7 +49,17 @@ class Submission:
         from nmt.evaluation.evaluate import evaluate, measure_systems
 
         measured = measure_systems(self.test_set, metrics, self.options)
-        return measured, evaluate(measured, self.about, self.about_systems)
+        evaluation = evaluate(measured, self.about, self.about_systems)
+        sources = self.test_set.sources
+        if self.glossary is None or sources is None:
+            return measured, evaluation
+        from nmt.terms.rates import term_rates
+
+        systems = list(self.test_set.systems.values())
+        found = term_rates(self.glossary, sources, systems, self.test_set.references)
+        counts = {"terms_in_source": found.in_sources, "terms_in_reference": found.in_reference}
+        about = {**evaluation.about, **counts}
+        return measured, replace(evaluation, about=about, term_rates=found.rates)
 
 
 def of(
