@@ -110,9 +110,11 @@ def _of_rows(rows: Iterator[tuple[int, list[str]]], path: Path) -> Iterator[Term
 
 
 def _columns(row: Sequence[str]) -> dict[str, int]:
-    """Where the named columns are, if this is a row of names."""
+    """Where the named columns are, if this is a row of names. DeepL's rows end in the names of languages."""
     names = [cell.lower() for cell in row]
-    found = {}
+    found: dict[str, int] = {}
+    if not {name for known in _NAMES.values() for name in known} & set(names[:2]):
+        return found
     for column, known in _NAMES.items():
         at = next((names.index(name) for name in known if name in names), None)
         if at is not None:
