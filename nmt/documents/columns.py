@@ -4,7 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-_GAP = re.compile(r"(?<=\S)(?: {3,}|\t+)(?=\S)")
+_GAP = re.compile(
+    r"(?<=\S)(?: {3,}|\t+| *\.{4,} *| (?:\. ){3,}\.? *)(?=\S)"
+)  # or dots that lead the eye
 _VALUE = re.compile(r'"(?:[^"]|"")*+"|[^\s",](?:[^",]*[^\s",])?')  # between commas
 _NEAREST = 2  # blanks between cells
 
@@ -16,7 +18,7 @@ def column_width(words: str) -> int:
 
 
 def cells(line: str) -> list[tuple[int, int]]:
-    """Where the cells of a line begin and end: one, unless there are gaps of three blanks or more."""
+    """Where the cells of a line begin and end: one, unless there are gaps of three blanks, four dots, or more."""
     gaps = [gap.span() for gap in _GAP.finditer(line)]
     start, end = len(line) - len(line.lstrip()), len(line.rstrip())
     starts = [start, *(gap[1] for gap in gaps)]
@@ -26,7 +28,7 @@ def cells(line: str) -> list[tuple[int, int]]:
 
 def in_column(words: str, cell: str, gap: str) -> str:
     """Words in place of a cell and of the gap behind it, so that the next cell stays in its column if it can."""
-    if "\t" in gap or not gap:
+    if gap.strip(" ") or not gap:
         return words + gap
     return words + " " * max(column_width(cell) + len(gap) - column_width(words), _NEAREST)
 

@@ -12,7 +12,7 @@ _DIRECTIVE = re.compile(
 # Of Material for MkDocs: what is below is four blanks deeper.
 _INDENTS = re.compile(r"(?:!!!|\?\?\?\+?|=== \")")
 _ESM = re.compile(r"(?:import|export)\s+(?:[\w*{\"']|default\b)")
-_JSX = re.compile(r"\s*(?:</?[A-Z>]|\{|</?[a-z]\w*(?:\.\w+)+)")
+_JSX = re.compile(r"\s*(?:</?[A-Z>]|\{|</?[a-z]\w*(?:\.\w+)+|<[a-z][\w-]*\s[^<>{}]{0,999}=\{)")
 _FENCE = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})")
 BRACES = re.compile(r"\{[^{}]*\}")
 _MOST_LOOKED_AT = (

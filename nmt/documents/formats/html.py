@@ -59,7 +59,19 @@ _VOID = frozenset(
         *("source", "track", "wbr"),
     ]
 )
-_READ = ("alt", "title", "placeholder", "aria-label", "aria-description", "label", "summary")
+_READ = (
+    "alt",
+    "title",
+    "placeholder",
+    "aria-label",
+    "aria-description",
+    "label",
+    "summary",
+    "caption",
+    "description",
+    "heading",
+    "subtitle",
+)
 _META = re.compile(r"description|(?:og|twitter):(?:title|description|image:alt)")
 _BUTTONS = ("submit", "button", "reset")
 # Of Jinja, Liquid, Vue, Handlebars, ERB

@@ -14,6 +14,7 @@ from nmt.documents.text import has_words, joined, plain
 from nmt.documents.wrapping import paragraphs, row
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
+_OPTION = re.compile(r"--?\w")
 _COMMAND = re.compile(
     r"""
     \s* (?: \$ | >>> | [A-Z]:\\[^\s>]*> ) \s                       # behind a prompt
@@ -30,13 +31,13 @@ def read(text: str, asked: Asked) -> Document:
     lines = [text[start:end] for start, end in places]
     units: list[Unit] = []
     for first, behind in paragraphs(lines):
-        if _COMMAND.match(lines[first]):
-            continue
         begins = places[first][0]
         cells = [(begins + start, begins + end) for start, end in row(lines[first])]
+        if len(cells) == 1 and _COMMAND.match(lines[first]):
+            continue
         name = f"line {first + 1}"
         for (start, end), (following, _) in pairwise(cells):
-            if has_words(text[start:end]):
+            if has_words(text[start:end]) and not _OPTION.match(text, start):
                 units.append(_cell(text, start, end, following, name, asked.bilingual))
         start, end = cells[-1]
         words = joined([text[start:end], *lines[first + 1 : behind]])
