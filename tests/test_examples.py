@@ -61,7 +61,7 @@ def blocks(page: Path) -> Iterator[Block]:
 def world(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Path:
     """The folder in which the examples begin; each page gets a copy.
 
-    my.tsv: 400 pairs. news.en, news.zh: a test set. ours.zh, other.zh: two translations of it. input.txt: three lines
+    my.tsv: 400 pairs. terms.tsv: a term. news.en, news.zh: a test set. ours.zh, other.zh: two translations of it. input.txt: three lines
     of English. in/1.en, in/2.en. configs/*.yaml: tiny models that learn from my.tsv. runs/mine, runs/other: such runs.
     """
     folder = tmp_path_factory.mktemp("world")
@@ -73,6 +73,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Path:
         "news.zh": [tgt for _, tgt in test],
         "ours.zh": [tgt if number % 3 else tgt[2:] for number, (_, tgt) in enumerate(test)],
         "other.zh": [tgt if number % 2 else tgt[2:] for number, (_, tgt) in enumerate(test)],
+        "terms.tsv": ["station\t车站"],
         "input.txt": ["Good morning.", "", "Where is the nearest train station?"],
         "in/1.en": [src for src, _ in train_pairs[:20]],
         "in/2.en": [src for src, _ in train_pairs[20:40]],

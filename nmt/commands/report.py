@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nmt.report.figures import Figures
     from nmt.report.systems.attention import Looked
     from nmt.run.folder import RunDir
+    from nmt.terms.glossary import Glossary
     from nmt.text.side import Side
 
 _MOST_RUNS = 10
@@ -61,6 +62,7 @@ def report(
     src: Source = None,
     ref: options.References = None,
     hyp: Hypotheses = None,
+    glossary: options.Glossary = None,
     metric: Metrics = None,
     segment_scores: options.SegmentScores = None,
     lower_is_better: options.LowerIsBetter = None,
@@ -89,7 +91,9 @@ def report(
     with telling_how_to_go_on(lambda: "no report is made; give the same command again"):
         runs = _runs(model or [], bool(files.hypotheses))
         metrics = _metrics(metric or [])
-        found = _figures(runs, files, metrics, history, 3 if attention is None else attention, tell)
+        terms = _terms(glossary, files)
+        count = 3 if attention is None else attention
+        found = _figures(runs, files, metrics, history, count, tell, terms)
         if as_json:
             put(json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n")
         if output is not None:
@@ -103,6 +107,7 @@ def _figures(
     history: Path | None,
     attention: int,
     tell: Say,
+    terms: "Glossary | None",
 ) -> "Figures":
     """All figures of the report: of systems if there are any, of runs, and where these looked."""
     from nmt.checks.faults import ENGLISH_TO_CHINESE
@@ -113,7 +118,7 @@ def _figures(
     if files.hypotheses:
         given = _given(files, direction)
         segments = given.options.segment_scores
-        of_systems = figures_of_systems(given.test_set, metrics, segments, _side(runs), tell)
+        of_systems = figures_of_systems(given.test_set, metrics, segments, _side(runs), tell, terms)
     made = datetime.now(UTC).isoformat(sep=" ", timespec="minutes")
     of_runs = figures_of_runs(runs, history, warn)
     sources = [each.source for each in of_systems[1] if each.source] if of_systems else None
@@ -132,6 +137,17 @@ def _write(found: "Figures", output: Path, tell: Say) -> None:
 
 
 # --- what is asked for ---
+
+
+def _terms(paths: list[Path] | None, files: EvaluationFiles) -> "Glossary | None":
+    """The terms that are looked for. Raises as `read_glossaries`, and where there is nothing to look in."""
+    from nmt.terms.reading import read_glossaries
+
+    if not paths:
+        return None
+    if not files.hypotheses or files.src is None:
+        raise ConfigError("--glossary goes with --hyp NAME=FILE and --src FILE")
+    return read_glossaries(paths)
 
 
 def _refuse_incomplete(

@@ -11,6 +11,7 @@ from nmt.errors import Say
 from nmt.evaluation.annotations import SegmentScores
 from nmt.evaluation.measurement import measure_segments, measurement_of
 from nmt.evaluation.metrics import check_counts
+from nmt.evaluation.results import FaultRate
 from nmt.evaluation.test_set import TestSet
 from nmt.report.run.runs import Difference, RunPart, differences, read_runs
 from nmt.report.systems.attention import Looked
@@ -18,6 +19,8 @@ from nmt.report.systems.lines import look
 from nmt.report.systems.quality import Quality, quality_of
 from nmt.report.systems.sentences import Sentence, sentences_of
 from nmt.run.folder import RunDir
+from nmt.terms.glossary import Glossary
+from nmt.terms.rates import term_rates
 from nmt.text.side import Side
 
 Runs = Sequence[tuple[Config, RunDir]]
@@ -57,6 +60,7 @@ def figures_of_systems(
     segment_scores: Sequence[SegmentScores],
     side: Side | None,
     say: Say,
+    glossary: Glossary | None = None,
 ) -> tuple[Quality, list[Sentence]]:
     """Systems beside each other, and their sentences; `side` gives words and how often they are in train.
 
@@ -74,7 +78,11 @@ def figures_of_systems(
     }
     asked = [measurements[metric] for metric in metrics]
     asked += map(measure_segments, segment_scores)
-    quality = quality_of(test_set, asked, seen, _train_counts(side))
+    terms: list[FaultRate] = []
+    if glossary is not None and test_set.sources is not None:
+        systems = list(test_set.systems.values())
+        terms = term_rates(glossary, test_set.sources, systems, test_set.references).rates
+    quality = quality_of(test_set, asked, seen, _train_counts(side), terms)
     return quality, sentences_of(test_set, measurements["chrf"], seen.faults)
 
 

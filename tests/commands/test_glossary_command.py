@@ -67,6 +67,23 @@ def test_evaluate_says_how_far_translations_keep_to_it(
     assert "--glossary needs the sources: give --src FILE" in blind.stderr
 
 
+def test_a_report_shows_the_terms(tmp_path: Path, terms: Path) -> None:
+    files = {"a.en": "one two.\nfive.\n", "a.zh": "一贰。\n五。\n", "b.zh": "一二。\n伍。\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    common = ["report", "--hyp", f"a={tmp_path / 'b.zh'}", "--ref", tmp_path / "a.zh", "--json"]
+    done = invoke(*common, "--src", tmp_path / "a.en", "--glossary", terms)
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["quality"]["terms"][0] == {
+        "kind": "as in the glossary",
+        "systems": [50.0],
+        "references": 50.0,
+    }
+    blind = invoke(*common, "--glossary", terms)
+    assert blind.exit_code == 2
+    assert "--glossary goes with --hyp NAME=FILE and --src FILE" in blind.stderr
+
+
 def test_a_run_cannot_name_terms_elsewhere(trained: RunDir, tmp_path: Path, terms: Path) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()

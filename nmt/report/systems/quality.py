@@ -54,6 +54,7 @@ class Quality:
     by_frequency: Bucketed
     by_ratio: Bucketed
     faults: list[FaultRate]
+    terms: list[FaultRate]  # of a glossary: more is better
     advantages: list[Advantage]
 
 
@@ -62,6 +63,7 @@ def quality_of(
     measurements: Sequence[Measurement],
     seen: Seen,
     train_counts: dict[str, int] | None,
+    terms: Sequence[FaultRate] = (),
 ) -> Quality:
     """The second part of a page; `train_counts` are those of a run's target vocabulary."""
     return Quality(
@@ -73,6 +75,7 @@ def quality_of(
         by_frequency=by_frequency(seen.words, train_counts),
         by_ratio=by_ratio(test_set),
         faults=fault_rates(test_set, seen.faults),
+        terms=list(terms),
         advantages=advantages(list(test_set.systems), seen.words),
     )
 
