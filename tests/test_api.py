@@ -208,6 +208,8 @@ MISTAKES: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"search": {"beam_size": 0}}, ConfigError, "nmt.load(search=…): search.beam_size=0: must"),
     ({"ensemble": ["nowhere"]}, ModelError, "nowhere: does not exist"),
     ({"memory": "no.tsv"}, DataError, "no.tsv: no such file"),
+    ({"glossary": "no.tsv"}, DataError, "no.tsv: no such file"),
+    ({"glossary": ["no.tsv", "b.tsv"]}, DataError, "no.tsv: no such file"),
     ({"device": "tpu"}, ConfigError, "tpu"),
     ({"engine": "onnx"}, ConfigError, "engine=onnx: no such engine; choose from auto, torch"),
     ({"precision": "int4"}, ConfigError, "int4"),

@@ -61,8 +61,9 @@ def blocks(page: Path) -> Iterator[Block]:
 def world(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Path:
     """The folder in which the examples begin; each page gets a copy.
 
-    my.tsv: 400 pairs. terms.tsv: a term. news.en, news.zh: a test set. ours.zh, other.zh: two translations of it. input.txt: three lines
-    of English. in/1.en, in/2.en. configs/*.yaml: tiny models that learn from my.tsv. runs/mine, runs/other: such runs.
+    my.tsv: 400 pairs. terms.tsv: a term. news.en, news.zh: a test set. ours.zh, other.zh: two translations of it.
+    input.txt: three lines of English. in/1.en, in/2.en. configs/*.yaml: tiny models that learn from my.tsv. runs/mine,
+    runs/other: such runs.
     """
     folder = tmp_path_factory.mktemp("world")
     pairs = counting_pairs(460, seed=5)

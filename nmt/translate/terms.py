@@ -5,6 +5,7 @@ it does not know are hidden from it at once; the others where a translation turn
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from nmt.spans.masking import Hidden
 from nmt.terms.glossary import Glossary, Term
@@ -18,7 +19,8 @@ class LineTerms:
     """Finds the terms of lines, and what became of them."""
 
     def __init__(self, glossary: Glossary) -> None:
-        self._matcher = Matcher(glossary)
+        # Each line of a window is asked for several times.
+        self._find = lru_cache(maxsize=4096)(Matcher(glossary).find)
         self._is_known: dict[Term, bool] = {}
 
     def learn(self, lines: Sequence[str], translate: Translate) -> None:
@@ -26,7 +28,7 @@ class LineTerms:
         new = [
             term
             for line in lines
-            for _, _, term in self._matcher.find(line)
+            for _, _, term in self._find(line)
             if term not in self._is_known
         ]
         terms = list(dict.fromkeys(new))
@@ -37,14 +39,14 @@ class LineTerms:
         """All terms of a line, with what stands for them in its translation."""
         return [
             Hidden(start, end, term.written(line[start:end]))
-            for start, end, term in self._matcher.find(line)
+            for start, end, term in self._find(line)
         ]
 
     def unknown(self, line: str) -> list[Hidden]:
         """The terms of a line that the model is not known to translate as the glossary does."""
         return [
             Hidden(start, end, term.written(line[start:end]))
-            for start, end, term in self._matcher.find(line)
+            for start, end, term in self._find(line)
             if not self._is_known.get(term, False)
         ]
 
@@ -62,7 +64,7 @@ class LineTerms:
 
     def uses(self, line: str, translation: str) -> list[Use]:
         """What became of the terms of a line in its translation."""
-        return uses(line, self._matcher.find(line), translation)
+        return uses(line, self._find(line), translation)
 
     def missing(self, line: str, translation: str) -> int:
         """How many terms of a line its translation lacks."""

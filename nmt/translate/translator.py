@@ -184,7 +184,8 @@ class Translator:
 
     def _alone(self, words: list[str]) -> list[str]:
         """The best translations of words without a sentence around them."""
-        found = self._find([mask_nothing(each) for each in words], self.search)
+        greedy = self.search.model_copy(update={"method": "greedy", "n_best": 1})
+        found = self._find([mask_nothing(each) for each in words], greedy)
         return [candidates[0].text if candidates else "" for candidates in found]
 
     def _search_again_with_figures(self, lines: Sequence[Line]) -> None:

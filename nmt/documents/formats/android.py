@@ -52,7 +52,7 @@ def _units(xml: Xml, root: Element) -> Iterator[Unit]:
             continue
         if element.name == "string":
             yield from _unit(xml, element, name)
-        elif element.name == "string-array":
+        elif element.name in ("string-array", "array"):
             for number, item in enumerate(items):
                 yield from _unit(xml, item, f"{name}[{number}]")
         elif element.name == "plurals" and items:
@@ -92,7 +92,8 @@ def _value(xml: Xml, element: Element) -> tuple[int, int, Text, Put]:
     cdata = xml.only_cdata(element)
     if cdata is None:
         start, end, is_quoted = _bounds(xml.text, element.opening.end, element.closing.start)
-        reader = _Reader(xml, (start, end), is_quoted, escape_xml)
+        closes = "&gt;" in xml.text[start:end]  # how > is written
+        reader = _Reader(xml, (start, end), is_quoted, escape_xml if closes else _escaped)
         place = element.first
         while place < element.last:
             place = reader.add(place)
@@ -101,6 +102,10 @@ def _value(xml: Xml, element: Element) -> tuple[int, int, Text, Put]:
         reader = _Reader(xml, (start, end), is_quoted, within_cdata)
         reader.add_words(xml.text[start:end])
     return start, end, *enclosed(reader.writer.text(can_number=True))
+
+
+def _escaped(words: str) -> str:
+    return escape_xml(words).replace("&gt;", ">")
 
 
 def _bounds(text: str, start: int, end: int) -> tuple[int, int, bool]:

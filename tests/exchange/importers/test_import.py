@@ -98,6 +98,22 @@ def test_a_translation_needs_nothing_but_the_run(made: Path, tmp_path: Path) -> 
     assert translator.translate(["I like tea."])[0].candidates
 
 
+def test_terms_of_a_glossary_are_in_every_translation(made: Path, tmp_path: Path) -> None:
+    run, _ = imported(made, tmp_path / "run")
+    terms = tmp_path / "terms.tsv"
+    terms.write_text("tea\t喝茶\ncat\t猫\nrailway station\t火车站\n", encoding="utf-8")
+    config, found = find_run(run.path, None, [f"search.glossary=['{terms}']", "search.n_best=3"])
+    lines = ["I like tea.", "", "The cat and the tea.", "Where is the railway station?", "It is."]
+    translator = open_translator(config, found, EngineRequest(), print_nothing, print_nothing)
+    assert translator.engine.name.startswith("torch")
+    translations = translator.translate(lines)
+    wanted = [["喝茶"], [], ["猫", "喝茶"], ["火车站"], []]
+    for translation, targets in zip(translations, wanted, strict=True):
+        assert all(target in translation.text for target in targets)
+        assert [use.found for use in translation.terms or ()] == targets
+        assert len(translation.candidates) == (3 if translation.source else 0)
+
+
 def test_the_checkpoint_says_where_it_came_from(source: Path, tmp_path: Path) -> None:
     (source / "README.md").write_text("---\nlanguage:\n- en\nlicense: apache-2.0\n---\n# opus\n")
     run, lines = imported(source, tmp_path / "run")
