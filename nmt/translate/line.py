@@ -22,11 +22,11 @@ class Line:
         return self.candidates[0] if self.candidates else None
 
     def put_faultless_first(self, others: list[Candidate], is_faulty: "IsFaulty") -> None:
-        """Take in other candidates, better than those so far: each text once, those without a fault first."""
+        """Take in other candidates, better than those so far: each text once, those with the fewest faults first."""
         by_text: dict[str, Candidate] = {}
         for candidate in [*others, *self.candidates]:
             by_text.setdefault(candidate.text, candidate)
         self.candidates = sorted(by_text.values(), key=lambda each: is_faulty(self, each))
 
 
-IsFaulty = Callable[[Line, Candidate], bool]
+IsFaulty = Callable[[Line, Candidate], int]  # or how many faults it has

@@ -26,10 +26,7 @@ class LineTerms:
     def learn(self, lines: Sequence[str], translate: Translate) -> None:
         """Find out which terms of lines the model knows, by its translations of them alone."""
         new = [
-            term
-            for line in lines
-            for _, _, term in self._find(line)
-            if term not in self._is_known
+            term for line in lines for _, _, term in self._find(line) if term not in self._is_known
         ]
         terms = list(dict.fromkeys(new))
         for term, alone in zip(terms, translate([term.source for term in terms]), strict=True):

@@ -100,7 +100,8 @@ class Translator:
         the first one without. With `verify: retry`, a line whose figures were hidden is also searched with them, and
         its best candidate is the one that both searches rank high. A line that a table of abbreviations knows is not
         searched, and a word that the model does not know stays as it is. A line in which a span still comes out changed
-        is translated in parts around it.
+        is translated in parts around it. A term of the glossary travels as a placeholder if the model does not know it,
+        or if it turned out to be missing.
         """
         read = [with_narrow_letters(line, self.src.language) for line in lines]
         if self._terms is not None:
@@ -165,12 +166,7 @@ class Translator:
 
         They are hidden; a model without placeholders is made to write them.
         """
-        terms = self._terms
-        if terms is None:
-            return
-        lacking = [
-            line for line in lines if line.best and terms.missing(line.source, line.best.text)
-        ]
+        lacking = [line for line in lines if line.best and self._missing_terms(line, line.best)]
         sources = [(line, self._hide_terms(line.source)) for line in lacking]
         if self.engine.protects:
             tried = [(line, source) for line, source in sources if source != line.masked]
@@ -179,8 +175,10 @@ class Translator:
             tried = [(line, line.masked) for line in lacking]
             found = self._find([source for _, source in tried], self.search, self._wanted)
         for (line, _), candidates in zip(tried, found, strict=True):
-            both = [*candidates, *line.candidates]
-            line.candidates = sorted(both, key=lambda each: terms.missing(line.source, each.text))
+            line.put_faultless_first(candidates, self._missing_terms)
+
+    def _missing_terms(self, line: Line, candidate: Candidate) -> int:
+        return 0 if self._terms is None else self._terms.missing(line.source, candidate.text)
 
     def _alone(self, words: list[str]) -> list[str]:
         """The best translations of words without a sentence around them."""
