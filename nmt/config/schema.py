@@ -171,6 +171,7 @@ class ModelConfig(Section):
     d_ff: Width = 2048
     encoder_layers: Layers = 6
     decoder_layers: Layers = 6
+    decoder: Literal["attention", "ssru"] = "attention"
     dropout: Rate = 0.1
     attention_dropout: Rate = 0.0
     activation_dropout: Rate = 0.0

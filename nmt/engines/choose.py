@@ -74,7 +74,8 @@ def _best_engine(config: Config, asked: EngineRequest) -> EngineName:
     """The faster engine, as docs/lab/performance.md has measured them, of those that can do what is asked."""
     fits = asked.device in ("auto", "cpu") and asked.precision in ("auto", "int8")
     samples = config.search.effective_method == "sample"
-    inexpressible = config.model.norm == "post" and config.model.has_final_norm
+    double_norm = config.model.norm == "post" and config.model.has_final_norm
+    inexpressible = double_norm or config.model.decoder == "ssru"
     if (
         not fits
         or _needing_torch(config, asked)

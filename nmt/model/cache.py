@@ -24,12 +24,14 @@ _GROWTH = 8
 
 @dataclass
 class LayerCache:
-    """Keys and values of one decoder layer."""
+    """Keys and values of one decoder layer, and the state of a recurrence."""
 
     source_keys: Tensor  # [B,H,S,D]
     source_values: Tensor  # [B,H,S,D]
     keys: Tensor  # [B,H,C·K,D]; without slots (C = 0) nothing is remembered between calls
     values: Tensor  # [B,H,C·K,D]
+    beams: int = 1  # K
+    state: Tensor | None = None  # [B,K,d], of a recurrence; None: nothing yet
 
     def extend(self, keys: Tensor, values: Tensor, first_slot: int) -> tuple[Tensor, Tensor]:
         """Put T new positions [B,H,T·K,D] into the slots from `first_slot` on.
@@ -54,6 +56,13 @@ class LayerCache:
         self.source_values = self.source_values[sentences]
         self.keys = self.keys[sentences]
         self.values = self.values[sentences]
+        if self.state is not None:
+            self.state = self.state[sentences]
+
+    def reorder(self, origins: Tensor) -> None:
+        """Continue with these beams [B,K,1] of each sentence. Of keys and values, a bias says whose they are."""
+        if self.state is not None:
+            self.state = self.state.gather(1, origins.expand(self.state.shape))
 
 
 @dataclass
@@ -90,6 +99,7 @@ class Cache:
         for layer in self.layers:
             layer.source_keys = layer.source_keys.contiguous()
             layer.source_values = layer.source_values.contiguous()
+            layer.beams = beams
 
     def extend_past(self, steps: int) -> Tensor | None:
         """Take in T = `steps` new positions; give the bias of their queries [B,1,T·K,C·K].
@@ -142,3 +152,5 @@ class Cache:
         if self.beams > 1:
             origins = (rows % self.beams).view(-1, self.beams, 1)  # [B',K,1]: the beams that go on
             self.past_bias = self.past_bias.gather(1, origins.expand(self.past_bias.shape))
+            for layer in self.layers:
+                layer.reorder(origins)

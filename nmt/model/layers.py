@@ -21,6 +21,8 @@ from nmt.model.kernels.dropout import Dropout
 from nmt.model.kernels.layer_norm import LayerNorm
 from nmt.model.kernels.layout import Layout
 from nmt.model.kernels.packed_attention import Sequences, attend_packed
+from nmt.model.linear import Linear
+from nmt.model.recurrence import SSRU
 
 Sublayer = Callable[[Tensor], Tensor]
 ACTIVATIONS: dict[str, Sublayer] = {
@@ -29,20 +31,6 @@ ACTIVATIONS: dict[str, Sublayer] = {
     "swish": F.silu,
     "swiglu": F.silu,
 }
-
-
-class Linear(nn.Linear):
-    """torch's, but built without values: `initialise` or a checkpoint brings them.
-
-    It may store several matrices as one, `stacked` on top of each other: one product serves all.
-    """
-
-    def __init__(self, inputs: int, outputs: int, bias: bool, stacked: int = 1) -> None:
-        super().__init__(inputs, stacked * outputs, bias)
-        self.stacked = stacked
-
-    def reset_parameters(self) -> None:
-        """Draw nothing."""
 
 
 class SelfAttention(nn.Module):
@@ -192,12 +180,12 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, attention to the source, feed-forward."""
+    """Causal self-attention or what stands in for it, attention to the source, feed-forward."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         residual = RESIDUALS[config.norm]
-        self.attention = SelfAttention(config)
+        self.attention = SSRU(config) if config.decoder == "ssru" else SelfAttention(config)
         self.attention_residual = residual(config)
         self.cross = CrossAttention(config)
         self.cross_residual = residual(config)

@@ -20,7 +20,8 @@ from nmt.model.cache import Cache
 from nmt.model.kernels.attention import bias_of
 from nmt.model.kernels.dropout import Dropout
 from nmt.model.kernels.layout import PADDED, Layout, arrange
-from nmt.model.layers import DecoderLayer, EncoderLayer, Linear, layer_norm
+from nmt.model.layers import DecoderLayer, EncoderLayer, layer_norm
+from nmt.model.linear import Linear
 from nmt.model.packed_batch import PackedPairs, PackedSide
 from nmt.text.vocab import PAD
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config.schema import TrainConfig
-from nmt.model.layers import Linear
+from nmt.model.linear import Linear
 from nmt.model.transformer import Transformer
 
 _MOMENTUM = 0.95

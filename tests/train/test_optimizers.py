@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from nmt.config.schema import ModelConfig, TrainConfig
-from nmt.model.layers import Linear
+from nmt.model.linear import Linear
 from nmt.model.transformer import Transformer
 from nmt.train.optimizers import Muon, make_optimizers, orthogonal, step_if
 from nmt.train.start.initialise import initialise

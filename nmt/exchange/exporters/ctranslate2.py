@@ -5,7 +5,7 @@ torch and CTranslate2 are imported only where something is converted.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from nmt.text.vocab import BOS, EOS, UNK
 if TYPE_CHECKING:
     from torch import nn
 
-    from nmt.model.layers import DecoderLayer, EncoderLayer
+    from nmt.model.layers import DecoderLayer, EncoderLayer, SelfAttention
     from nmt.model.transformer import Embedding, Transformer
 
 # CTranslate2 cuts sources at 1,024 tokens unless told otherwise, and fails without a position for each.
@@ -28,6 +28,9 @@ _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH", "swiglu": "SWI
 
 def refuse_inexpressible(config: ModelConfig) -> None:
     """Raise ModelError for a model that CTranslate2 has no place for."""
+    if config.decoder == "ssru":
+        message = "CTranslate2 has self-attention only, so it cannot run this model"
+        raise ModelError(f"model.decoder=ssru: {message}")
     if config.norm == "post" and config.has_final_norm:
         message = "CTranslate2 has no norm after a post-norm stack, so it cannot run this model"
         raise ModelError(f"model.norm=post with model.final_norm=true: {message}")
@@ -128,8 +131,9 @@ def _put_decoder(theirs: Any, model: "Transformer", forbidden: Sequence[int]) ->
 def _put_layer(theirs: Any, ours: "EncoderLayer | DecoderLayer") -> None:
     """What the layers of encoder and decoder have in common."""
     _put_norm(theirs.self_attention.layer_norm, ours.attention_residual.norm)
-    _put_linear(theirs.self_attention.linear[0], ours.attention.qkv)
-    _put_linear(theirs.self_attention.linear[1], ours.attention.out)
+    attention = cast("SelfAttention", ours.attention)  # others are refused
+    _put_linear(theirs.self_attention.linear[0], attention.qkv)
+    _put_linear(theirs.self_attention.linear[1], attention.out)
     _put_norm(theirs.ffn.layer_norm, ours.feed_forward_residual.norm)
     inner = ours.feed_forward.inner
     if ours.feed_forward.gated:

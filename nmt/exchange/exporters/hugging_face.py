@@ -40,6 +40,7 @@ def refuse_inexpressible(config: ModelConfig) -> None:
         ),
         f"model.activation={config.activation}": config.activation not in _ACTIVATIONS,
         "model.embedding_norm=true": config.embedding_norm,
+        "model.decoder=ssru": config.decoder == "ssru",
     }
     for setting, is_so in reasons.items():
         if is_so:

@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from nmt.model.layers import Linear
+from nmt.model.linear import Linear
 from nmt.model.transformer import Transformer
 
 Draw = Callable[[Tensor], Tensor]  # fills a tensor with random values, in place

@@ -26,7 +26,7 @@ from nmt.errors import ModelError
 from nmt.exchange.exporters.ctranslate2 import convert
 from nmt.exchange.exporters.quantization import OF_CTRANSLATE2, Quantization
 from nmt.exchange.exporters.tokens import read_tokens, unique_tokens
-from nmt.model.layers import Linear
+from nmt.model.linear import Linear
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS, PAD, UNK, Vocab
 
