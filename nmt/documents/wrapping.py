@@ -12,6 +12,7 @@ _ENDS = re.compile(r"[.!?:;。！？…][\"')\]]*$")
 _MARK = re.compile(
     r"\s*(?:[-*+•‣>]+\s+|\(?\w{1,3}[.)]\s+|\d{1,3}(?:\.\d{1,3}){1,4}\.?\s+(?=[A-Z\"“]))"
 )
+_TWO_BLANKS = re.compile(r"(?<=\S)  (?=\S)")
 _BEGINS_ITEM = re.compile(
     r"[-*+•#>|$]\s|\(?\w{1,3}[.)]\s|\d{1,3}(?:\.\d{1,3}){1,4}\.?\s+[A-Z\"“]|--?\w|$"
 )
@@ -29,6 +30,19 @@ def row(line: str) -> list[tuple[int, int]]:
     mark = _MARK.match(line)
     start = mark.end() if mark else 0
     return [(start + begins, start + ends) for begins, ends in cells(line[start:])]
+
+
+def aligned(lines: Sequence[str]) -> list[str]:
+    """Lines with tabs in place of two blanks, where these end at a column of other lines of the same block."""
+    found = list(lines)
+    for start, end in _blocks(lines):
+        columns = {begins for line in lines[start:end] for begins, _ in row(line)[1:]}
+        for number in range(start, end) if columns else ():
+            for gap in _TWO_BLANKS.finditer(lines[number]):
+                if gap.end() in columns:
+                    line = found[number]
+                    found[number] = f"{line[: gap.start()]}\t\t{line[gap.end() :]}"
+    return found
 
 
 def paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:

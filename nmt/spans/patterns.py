@@ -61,6 +61,7 @@ _PATH = r"""(?a:
     (?<![A-Za-z\d.²³⁰¹⁴-⁹°℃Ω€£])(?<!\d%)                        # not m³/h, 5%/month
     (?! (?<=\d[ ]) / [a-z]{1,99} (?! [\w/\\] | \.\w ) )          # not $10 /month
     (?: [A-Za-z]:\\                                             # C:\Users\me
+      | \\\\ (?=\w)                                             # \\server\folder
       | \.{0,2}/                                                # /usr/lib, ./run.sh, ../a
       | ~/                                                      # ~/notes
     )

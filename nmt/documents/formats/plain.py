@@ -11,7 +11,7 @@ from nmt.documents.asked import Asked
 from nmt.documents.columns import in_column
 from nmt.documents.document import Document, Edit, Unit, Write, line_end
 from nmt.documents.text import has_words, joined, plain
-from nmt.documents.wrapping import paragraphs, row
+from nmt.documents.wrapping import aligned, paragraphs, row
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _OPTION = re.compile(r"--?\w")
@@ -28,7 +28,7 @@ _COMMAND = re.compile(
 def read(text: str, asked: Asked) -> Document:
     """The paragraphs of a text."""
     places = [match.span(1) for match in _LINE.finditer(text)]
-    lines = [text[start:end] for start, end in places]
+    lines = aligned([text[start:end] for start, end in places])
     units: list[Unit] = []
     for first, behind in paragraphs(lines):
         begins = places[first][0]
