@@ -52,7 +52,7 @@ def _doubles(terms: list[Term]) -> Iterator[str]:
 def _alone(term: Term) -> Iterator[str]:
     """What is odd about a term by itself."""
     where = f"{term.place}: {term.source!r}"
-    if term.source.casefold() in _STOP_WORDS:
+    if term.source in _STOP_WORDS:
         yield f"{where} is a word of almost every sentence"
     elif len(term.source) < _SHORTEST:
         yield f"{where} has one character"
