@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from nmt.commands.shell import options
-from nmt.commands.shell.streams import printable, put, say
+from nmt.commands.shell.streams import flush, printable, put, say
 from nmt.errors import ConfigError, counted
 
 if TYPE_CHECKING:
@@ -43,9 +43,11 @@ def glossary(action: Action, files: Files, src: Source = None, tgt: Target = Non
     terms = read_glossaries(files)
     if src is None or tgt is None:
         found = _check(terms)
+        flush()
         say(f"nmt: {counted(len(terms.terms), 'term')}, {counted(found, 'remark')}")
     else:
         found = _apply(terms, src, tgt)
+        flush()
         say(f"nmt: {counted(found, 'place')} where a translation does not use a term")
     if found:
         raise typer.Exit(_FOUND_SOMETHING)
