@@ -1,5 +1,7 @@
-"""Untrusted zip archives: nothing in them unpacks to more than the archive is large."""
+"""Untrusted archives: a zip unpacks to no more than it is large, gzip to no more than a limit."""
 
+import gzip
+import io
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -8,6 +10,7 @@ from lzma import LZMAError
 from pathlib import Path
 
 from nmt.errors import ModelError
+from nmt.files import read_bytes
 
 _DAMAGED = (
     zipfile.BadZipFile,
@@ -19,6 +22,7 @@ _DAMAGED = (
     zlib.error,  # of files that are stored, and said to be compressed
     LZMAError,
 )
+_LARGEST = 2**28  # bytes of an unpacked file: six times Mozilla's largest models in int8
 
 
 @contextmanager
@@ -40,6 +44,24 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
         except _DAMAGED as error:
             raise _damaged(path, error) from None
+
+
+def read_unpacked(path: Path) -> bytes:
+    """The content of a file, unpacked if its name ends with .gz.
+
+    Raises ModelError for a damaged archive, OSError for a file that cannot be read.
+    """
+    packed = read_bytes(path)
+    if path.suffix != ".gz":
+        return packed
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            content = file.read(_LARGEST + 1)
+    except _DAMAGED as error:
+        raise _damaged(path, error) from None
+    if len(content) > _LARGEST:
+        raise ModelError(f"{path}: unpacks to more than {_LARGEST:,} bytes; unpack it yourself")
+    return content
 
 
 def _damaged(path: Path, error: Exception) -> ModelError:

@@ -5,6 +5,7 @@
 
 import io
 import json
+import struct
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -226,3 +227,58 @@ def make_npz(folder: Path, made: Path, model: MarianMTModel) -> None:
         del target["<pad>"]
         write_yml(folder / "vocab.src.yml", vocab)
         write_yml(folder / "vocab.trg.yml", target)
+
+
+# --- Marian's binary files, as Firefox Translations has them ---
+
+SSRU = {"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru"}
+_FLOAT32, _INT8, _INTGEMM8 = 0x0404, 0x0101, 0x4101
+
+
+def with_recurrences(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays with SSRU instead of the self-attention of the decoder."""
+    theirs = {"self_Wq": "rnn_W", "self_Wk": "rnn_Wf", "self_bk": "rnn_bf"}
+    theirs |= {f"self_Wo_ln_{kind}": f"rnn_ffn_ln_{kind}" for kind in ("scale", "bias")}
+    changed = {}
+    for name, array in arrays.items():
+        scope, _, part = name.partition("_self_")
+        if not part or name.startswith("encoder"):
+            changed[name] = array
+        elif f"self_{part}" in theirs:
+            changed[f"{scope}_{theirs[f'self_{part}']}"] = array
+    return changed
+
+
+def write_bin(
+    path: Path, arrays: dict[str, np.ndarray], is_quantised: bool, **settings: object
+) -> None:
+    """As Marian writes it; quantised: matrices as int8, with the multipliers of their inputs."""
+    text = yaml.safe_dump({**SETTINGS, **settings}).encode() + b"\0"
+    items = [("special:model.yml", _INT8, (len(text),), text)]
+    for name, array in arrays.items():
+        is_table = name.endswith("Wemb")
+        if is_quantised and (is_table or ("_W" in name and "_ln_" not in name)):
+            items.append((name, _INTGEMM8, array.shape, _quantised(array, is_table)))
+            items.append((f"{name}_QuantMultA", _FLOAT32, (1, 1), struct.pack("<f", 25.0)))
+        else:
+            items.append((name, _FLOAT32, array.shape, array.astype("<f4").tobytes()))
+    path.write_bytes(packed_items(items))
+
+
+def _quantised(array: np.ndarray, is_table: bool) -> bytes:
+    multiplier = 127 / np.abs(array).max()
+    numbers = np.rint(array * multiplier).astype(np.int8)
+    return (numbers if is_table else numbers.T).tobytes() + struct.pack("<f", multiplier)
+
+
+def packed_items(items: list[tuple[str, int, tuple[int, ...], bytes]]) -> bytes:
+    """A file of these names, types, shapes and data, which begins at a multiple of 256."""
+    names = [name.encode() + b"\0" for name, *_ in items]
+    blocks = [data + b"\0" * (-len(data) % 256) for *_, data in items]
+    head = struct.pack("<QQ", 1, len(items))
+    for name, (_, kind, shape, _), block in zip(names, items, blocks, strict=True):
+        head += struct.pack("<QQQQ", len(name), kind, len(shape), len(block))
+    head += b"".join(names)
+    head += b"".join(struct.pack(f"<{len(shape)}i", *shape) for _, _, shape, _ in items)
+    padding = -(len(head) + 8) % 256
+    return head + struct.pack("<Q", padding) + b"\0" * padding + b"".join(blocks)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nmt import __version__
 from nmt.errors import ModelError, Say
-from nmt.exchange.importers import hub, marian_hf, marian_npz
+from nmt.exchange.importers import hub, marian_files, marian_hf
 from nmt.exchange.importers.imported_run import FREE, write_run
 from nmt.exchange.importers.languages import choose_prefix, named, target_tokens
 from nmt.exchange.importers.licence import stated_licence
@@ -16,7 +16,7 @@ from nmt.run.folder import RunDir
 from nmt.run.provenance import Imported, Provenance
 
 _FULL_WIDTH = "，。？！：；"
-_UNKNOWN = f"neither Hugging Face MarianMT ({marian_hf.CONFIG}) nor a Marian model (.npz)"
+_UNKNOWN = f"neither Hugging Face MarianMT ({marian_hf.CONFIG}) nor a Marian model (.npz, .bin)"
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def read_model(folder: Path) -> Marian:
 def _reader(folder: Path) -> Callable[[Path], Marian]:
     if (folder / marian_hf.CONFIG).exists():
         return marian_hf.read_marian_hf
-    if any(folder.glob("*.npz")):
-        return marian_npz.read_marian_npz
+    if marian_files.has_marian_files(folder):
+        return marian_files.read_marian_files
     raise ModelError(f"{folder}: {_UNKNOWN}; name a folder with one of these")
 
 

@@ -6,6 +6,7 @@ that are multiplied with the same vector are stacked, and the rows of the vocabu
 Shapes: V tokens, d = d_model, f = d_ff, P positions.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,14 +37,24 @@ _CROSS = {
     "cross.out": ("encoder_attn.out_proj",),
     "cross_residual.norm": ("encoder_attn_layer_norm",),
 }
-_PARTS = {"encoder": _ENCODER, "decoder": _ENCODER | _CROSS}
+VALUES = "rnn.values"  # of SSRU, which transformers does not have
+FORGET = "rnn.forget"
+RECURRENT_NORM = "rnn_layer_norm"
+_SELF = ("attention.qkv", "attention.out", "attention_residual.norm")
+_SSRU = {
+    "attention.values": (VALUES,),
+    "attention.forget": (FORGET,),
+    "attention_residual.norm": (RECURRENT_NORM,),
+}
+_RECURRENT = {part: theirs for part, theirs in _ENCODER.items() if part not in _SELF} | _SSRU
+_DECODERS = {"attention": _ENCODER | _CROSS, "ssru": _RECURRENT | _CROSS}
+_WITHOUT_BIAS = "attention.values"
 SHARED = "model.shared.weight"
 SOURCE = "model.encoder.embed_tokens.weight"
 TARGET = "model.decoder.embed_tokens.weight"
 OUTPUT = "lm_head.weight"
 BIAS = "final_logits_bias"
 _KINDS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
-_SMALLEST = 2  # bytes of a number
 
 
 @dataclass(frozen=True)
@@ -128,13 +139,15 @@ def model_config(place: str, **settings: object) -> ModelConfig:
 
 
 class Store:
-    """The weights of a file, by transformers' names, taken out one by one."""
+    """The weights of a file, by transformers' names, taken out one by one.
 
-    def __init__(self, path: Path, tensors: dict[str, Tensor]) -> None:
+    `numbers` is how many the file can hold, if several names may stand for the same ones.
+    """
+
+    def __init__(self, path: Path, tensors: dict[str, Tensor], numbers: float = math.inf) -> None:
         self._path = path
         self._tensors = dict(tensors)
-        # Several names may stand for the same numbers: together they must not be more than the file can hold.
-        self._left = path.stat().st_size // _SMALLEST
+        self._left = numbers
 
     def take(self, name: str, *shape: int) -> Tensor:
         """Take a tensor in fp32. Raises ModelError if it is missing, of another shape, or not of finite numbers."""
@@ -179,9 +192,13 @@ def our_weights(
     """All weights of the model by our names, taken from the store."""
     weights: Weights = {}
     weights |= _embeddings(config, src, tgt, shared, store)
-    for stack, layers in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
+    stacks = (
+        ("encoder", config.encoder_layers, _ENCODER),
+        ("decoder", config.decoder_layers, _DECODERS[config.decoder]),
+    )
+    for stack, layers, parts in stacks:
         for layer in range(layers):
-            for part, sources in _PARTS[stack].items():
+            for part, sources in parts.items():
                 theirs = [f"model.{stack}.layers.{layer}.{source}" for source in sources]
                 weights |= _stacked(f"{stack}.{layer}.{part}", theirs, config, store)
     for part, source in _norms(config):
@@ -240,12 +257,15 @@ def sinusoids_in_halves(length: int, width: int) -> Tensor:
 
 
 def _stacked(ours: str, theirs: list[str], config: ModelConfig, store: Store) -> Weights:
-    """The weight and the bias of one of our parts."""
+    """The weight of one of our parts, and its bias if it has one."""
     width = config.d_model
     rows = config.d_ff if ours.endswith("feed_forward.inner") else width
     columns = config.d_ff if ours.endswith("feed_forward.out") else width
     is_norm = ours.rpartition(".")[2].endswith("norm")
     shape = (width,) if is_norm else (rows, columns)
     weights = [store.take(f"{name}.weight", *shape) for name in theirs]
-    biases = [store.take(f"{name}.bias", rows) for name in theirs]
-    return {f"{ours}.weight": torch.cat(weights), f"{ours}.bias": torch.cat(biases)}
+    stacked = {f"{ours}.weight": torch.cat(weights)}
+    if not ours.endswith(_WITHOUT_BIAS):
+        biases = [store.take(f"{name}.bias", rows) for name in theirs]
+        stacked[f"{ours}.bias"] = torch.cat(biases)
+    return stacked

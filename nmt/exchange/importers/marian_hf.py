@@ -40,6 +40,7 @@ VOCABULARIES = ("vocab.json", "target_vocab.json")
 PIECES = ("source.spm", "target.spm")
 TOKENIZER = "tokenizer_config.json"
 
+_SMALLEST = 2  # bytes of a number
 _ZIP = b"PK\x03\x04"  # how a zip begins
 _MOST_POSITIONS = 2**14  # a table is made for them; Marian's models have 512
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
@@ -74,7 +75,9 @@ def read_marian_hf(folder: Path) -> Marian:
     )
     config = _model_config(fields, shared)
     path = weights_file(folder)
-    weights = our_weights(config, src, tgt, shared, Store(path, _read_weights(path)))
+    numbers = path.stat().st_size // _SMALLEST
+    store = Store(path, _read_weights(path), numbers)
+    weights = our_weights(config, src, tgt, shared, store)
     return Marian(
         kind="Hugging Face MarianMT",
         config=config,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import sentencepiece
 
+from nmt.archives import read_unpacked
 from nmt.errors import ModelError
 from nmt.exchange.importers.fields import brief, yaml_fields
 from nmt.exchange.importers.marian import tokens_by_row
@@ -49,8 +50,8 @@ def find_sides(folder: Path) -> Sides:
             tgt=_Side(_listed(tgt), read_pieces(pieces[1]), str(tgt)),
             read=tuple(dict.fromkeys([src, tgt, *pieces])),
         )
-    models = [path for path in sorted(folder.glob("*.spm")) if "vocab" in path.name]
-    models = models or sorted(folder.glob("*.spm"))
+    spm = sorted([*folder.glob("*.spm"), *folder.glob("*.spm.gz")])
+    models = [path for path in spm if "vocab" in path.name] or spm
     if not models:
         fix = "fetch vocab.yml with source.spm and target.spm, or vocab.spm"
         raise ModelError(f"{folder}: no vocabulary; {fix}")
@@ -145,7 +146,7 @@ def _unescaped(match: re.Match[str]) -> str:
 def read_pieces(path: Path) -> bytes:
     """The content of a file. Raises ModelError if it is missing or no sentencepiece model."""
     try:
-        content = read_bytes(path)
+        content = read_unpacked(path)
     except FileNotFoundError:
         raise ModelError(f"{path}: missing; fetch it as well") from None
     except OSError as error:

@@ -377,8 +377,8 @@ def arrays(change: Callable[[dict[str, np.ndarray]], object]) -> Change:
 NPZ = [
     (marian(**{"type": "s2s"}), "'type' is 's2s': nmt has only Transformers"),
     (
-        marian(**{"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru"}),
-        r"a recurrent decoder \(dec-cell: 'ssru'\)",
+        marian(**{"transformer-decoder-autoreg": "rnn", "dec-cell": "gru"}),
+        "'dec-cell' is 'gru': nmt has no recurrent decoder but ssru",
     ),
     (marian(**{"transformer-no-projection": True}), "transformer-no-projection"),
     (marian(**{"transformer-ffn-activation": "gelu"}), "Marian's gelu"),

@@ -1,9 +1,12 @@
-"""A folder of Marian's own files, as OPUS-MT's zips, TC-big, HPLT and Mozilla's teachers have them.
+"""A folder of Marian's own files, as OPUS-MT's zips, TC-big, HPLT and Mozilla's models and teachers have them.
 
-    *.npz                    the weights, with the settings as YAML in the array special:model.yml
+    *.npz *.bin              the weights, with the settings as YAML in the array special:model.yml
     *vocab*.yml              pieces → rows, for both sides; or one for each, named in decoder.yml
     source.spm target.spm    text → pieces
     *vocab*.spm              instead of these four: sentencepiece with Marian's rows, for both sides or one for each
+    metadata.json            of Firefox Translations: languages, and the size and hash of the .bin
+
+.bin and .spm may be packed by gzip. Shortlists (lex*.bin) are of use for Marian's own search alone.
 
 What Marian can be told and nmt cannot do is refused as CTranslate2's converter (converters/marian.py) refuses it.
 """
@@ -17,16 +20,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmt.archives import open_archive
+from nmt.archives import open_archive, read_unpacked
 from nmt.config.schema import ModelConfig
 from nmt.errors import ModelError
 from nmt.exchange.importers.fields import Fields, brief, yaml_fields
+from nmt.exchange.importers.firefox import check_metadata
 from nmt.exchange.importers.marian import (
     BIAS,
+    FORGET,
     OUTPUT,
+    RECURRENT_NORM,
     SHARED,
     SOURCE,
     TARGET,
+    VALUES,
     Marian,
     MarianSide,
     Store,
@@ -34,10 +41,20 @@ from nmt.exchange.importers.marian import (
     model_config,
     our_weights,
 )
+from nmt.exchange.importers.marian_binary import Array, read_binary
 from nmt.exchange.importers.marian_vocab import find_sides
 
 SETTINGS = "special:model.yml"
+_MODELS = ("*.npz", "*.bin", "*.bin.gz")
+_SHORTLIST = "lex"
 _PAD = "<pad>"
+_REFUSED_IF_ON = (
+    "input-types",
+    "transformer-pool",
+    "transformer-rnn-projection",
+    "transformer-tied-layers",
+    "ulr",
+)
 _POSITIONS = 512  # Marian computes them without end; transformers' converter makes as many
 _ACTIVATIONS = {"relu": "relu", "swish": "swish"}
 _ENCODER_PARTS = {  # Marian's matrix and bias, and what transformers calls the two
@@ -56,6 +73,9 @@ _DECODER_PARTS = {
     ("context_Wv", "context_bv"): "encoder_attn.v_proj",
     ("context_Wo", "context_bo"): "encoder_attn.out_proj",
     ("context_Wo_ln_scale", "context_Wo_ln_bias"): "encoder_attn_layer_norm",
+    ("rnn_W", "rnn_b"): VALUES,
+    ("rnn_Wf", "rnn_bf"): FORGET,
+    ("rnn_ffn_ln_scale", "rnn_ffn_ln_bias"): RECURRENT_NORM,
 }
 _LAYER = re.compile(r"(encoder|decoder)_l([1-9]\d{0,3})_(\w+)")
 _OUTSIDE = {  # Marian's, transformers'
@@ -74,11 +94,16 @@ _OUTSIDE = {  # Marian's, transformers'
 }
 
 
-def read_marian_npz(folder: Path) -> Marian:
+def has_marian_files(folder: Path) -> bool:
+    """Whether a folder has a model that may be Marian's."""
+    return bool(_models(folder))
+
+
+def read_marian_files(folder: Path) -> Marian:
     """The model in a folder. Raises ModelError, in one line, if it is damaged or nmt cannot express it."""
     path = _only_model(folder)
     files = find_sides(folder)
-    arrays, settings = _read_arrays(path)
+    arrays, settings = _read_model(path)
     fields = yaml_fields(settings, f"{path}: {SETTINGS}")
     _refuse_other_models(fields)
     tensors = _renamed(arrays, path)
@@ -91,7 +116,7 @@ def read_marian_npz(folder: Path) -> Marian:
     tgt = _tokens(files.tgt.listed, files.tgt.place)
     _add_padding(tensors)
     return Marian(
-        kind="Marian .npz",
+        kind="Marian .npz" if path.suffix == ".npz" else "Marian .bin",
         config=config,
         src=MarianSide("en", src, files.src.pieces),
         tgt=MarianSide("zh", tgt, files.tgt.pieces),
@@ -102,26 +127,40 @@ def read_marian_npz(folder: Path) -> Marian:
 
 
 def _only_model(folder: Path) -> Path:
-    models = sorted(folder.glob("*.npz"))
+    models = _models(folder)
     if len(models) != 1:
         names = ", ".join(path.name for path in models)
         raise ModelError(f"{folder}: holds several models ({names}); leave one of them there")
     return models[0]
 
 
-def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray[Any, Any]], bytes]:
+def _models(folder: Path) -> list[Path]:
+    found = [path for pattern in _MODELS for path in folder.glob(pattern)]
+    return sorted(path for path in found if not path.name.startswith(_SHORTLIST))
+
+
+def _read_model(path: Path) -> tuple[dict[str, Array], bytes]:
     """The arrays of a file by name, and its settings. Raises ModelError for a damaged file."""
+    if path.suffix == ".npz":
+        arrays = _read_npz(path)
+    else:
+        content = read_unpacked(path)
+        check_metadata(path, content)
+        arrays = read_binary(content, str(path))
+    if SETTINGS not in arrays:
+        raise ModelError(f"{path}: no {SETTINGS} in it, so not Marian's; name another model")
+    return arrays, arrays.pop(SETTINGS).tobytes().rstrip(b"\0")
+
+
+def _read_npz(path: Path) -> dict[str, Array]:
     with open_archive(path):
         pass  # nothing in it unpacks to more than its size
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: np.asarray(file[name]) for name in file.files}
+            return {name: np.asarray(file[name]) for name in file.files}
     except Exception as error:  # for damaged headers numpy raises many kinds of errors
         reason = str(error) or type(error).__name__
         raise ModelError(f"{path}: not whole .npz ({reason[:80]}); fetch it again") from None
-    if SETTINGS not in arrays:
-        raise ModelError(f"{path}: no {SETTINGS} in it, so not Marian's; name another model")
-    return arrays, arrays.pop(SETTINGS).tobytes().rstrip(b"\0")
 
 
 # --- what nmt can express ---
@@ -129,24 +168,28 @@ def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray[Any, Any]], bytes]:
 
 def _refuse_other_models(fields: Fields) -> None:
     """Raise ModelError, as CTranslate2's converter does, for what is no Transformer of the usual kind."""
-    cell = fields.values.get("dec-cell")
-    autoreg = fields.word("transformer-decoder-autoreg", "self-attention")
     if fields.word("type") != "transformer":
         raise fields.unfit("type", "nmt has only Transformers")
-    if autoreg != "self-attention":
-        what = (
-            f"a recurrent decoder (dec-cell: {brief(cell)})"
-            if autoreg == "rnn"
-            else "another decoder"
-        )
-        raise fields.unfit("transformer-decoder-autoreg", f"{what}; nmt has self-attention")
+    _decoder(fields)
     if fields.flag("transformer-no-projection", False):
         raise fields.unfit("transformer-no-projection", "nmt projects the heads' outputs")
-    for name in ("transformer-tied-layers", "ulr", "input-types"):
+    for name in _REFUSED_IF_ON:
         if fields.values.get(name):
             raise fields.unfit(name, "nmt cannot express it")
     if fields.whole("lemma-dim-emb", 0) > 0 or fields.flag("right-left", False):
         raise ModelError(f"{fields.place}: lemma-dim-emb or right-left is on; nmt has neither")
+
+
+def _decoder(fields: Fields) -> str:
+    """`model.decoder`. Raises ModelError for what nmt has not."""
+    autoreg = fields.word("transformer-decoder-autoreg", "self-attention")
+    if autoreg == "self-attention":
+        return "attention"
+    if autoreg != "rnn":
+        raise fields.unfit("transformer-decoder-autoreg", "nmt has self-attention and rnn")
+    if fields.word("dec-cell") != "ssru":
+        raise fields.unfit("dec-cell", "nmt has no recurrent decoder but ssru")
+    return "ssru"
 
 
 def _norm_settings(fields: Fields) -> dict[str, Any]:
@@ -186,6 +229,7 @@ def _model_config(fields: Fields, tensors: dict[str, Tensor], path: Path) -> Mod
         d_ff=inner.shape[0],
         encoder_layers=fields.whole("enc-depth"),
         decoder_layers=fields.whole("dec-depth"),
+        decoder=_decoder(fields),
         **_norm_settings(fields),
         positions="learned",
         activation=_ACTIVATIONS[activation],
@@ -222,7 +266,7 @@ def _add_padding(tensors: dict[str, Tensor]) -> None:
         tensors[BIAS] = torch.nn.functional.pad(tensors[BIAS], (0, 1))
 
 
-def _renamed(arrays: dict[str, np.ndarray[Any, Any]], path: Path) -> dict[str, Tensor]:
+def _renamed(arrays: dict[str, Array], path: Path) -> dict[str, Tensor]:
     """The arrays under transformers' names, matrices turned over. Raises ModelError for an array without a meaning."""
     tensors: dict[str, Tensor] = {}
     for name, array in arrays.items():
@@ -270,8 +314,9 @@ def _in_layer(inside: re.Match[str], tensor: Tensor) -> tuple[str, Tensor]:
 
 
 def _add_missing_biases(tensors: dict[str, Tensor]) -> None:
-    """Zeros where a matrix of a layer has no bias."""
+    """Zeros where a matrix of a layer has no bias, and ours has."""
     for name in [name for name in tensors if ".layers." in name]:
         bias = f"{name.removesuffix('.weight')}.bias"
-        if name.endswith(".weight") and bias not in tensors and tensors[name].ndim:
+        has_one = not bias.endswith(f"{VALUES}.bias")
+        if name.endswith(".weight") and bias not in tensors and tensors[name].ndim and has_one:
             tensors[bias] = torch.zeros(len(tensors[name]))

@@ -1,0 +1,30 @@
+"""`metadata.json`, which Firefox Translations keeps beside a model."""
+
+import hashlib
+from pathlib import Path
+
+from nmt.errors import ModelError
+from nmt.exchange.importers.fields import json_fields
+from nmt.files import checksum
+
+METADATA = "metadata.json"
+
+
+def check_metadata(model: Path, content: bytes) -> None:
+    """Compare a model's unpacked content with the size, the hash and the languages beside it, if they are there.
+
+    Raises ModelError if they disagree.
+    """
+    path = model.with_name(METADATA)
+    if not path.exists():
+        return
+    fields = json_fields(path)
+    for name, wanted in (("sourceLanguage", "en"), ("targetLanguage", "zh")):
+        if fields.word(name, wanted).partition("-")[0] != wanted:
+            raise fields.unfit(name, "nmt imports models from en to zh")
+    if fields.whole("byteSize", len(content)) != len(content):
+        sizes = f"{len(content):,} bytes, and {path.name} says {fields.whole('byteSize'):,}"
+        raise ModelError(f"{model}: {sizes}; fetch it again")
+    digests = (hashlib.sha256(content).hexdigest(), checksum(model))  # unpacked, and as it lies
+    if fields.word("hash", digests[0]) not in digests:
+        raise ModelError(f"{model}: its SHA-256 is not the hash in {path.name}; fetch it again")

@@ -1,0 +1,141 @@
+"""Marian's binary models (`.bin`), such as those of Firefox Translations, as arrays of plain fractions.
+
+    u64 version (1), u64 n
+    n × (u64 bytes of the name, u64 type, u64 axes, u64 bytes of the data)
+    n names that end with NUL, n shapes of i32
+    u64 padding, that many bytes, n blocks of data
+
+All are little-endian (marian-dev, src/common/binary.cpp). A quantised matrix has one float32 behind its numbers:
+what they were multiplied with. Matrices for intgemm lie with their axes exchanged; tables of embeddings do not.
+"""
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nmt.errors import ModelError
+from nmt.exchange.importers.fields import brief
+
+Array = np.ndarray[Any, Any]
+_VERSION = 1
+_FLOAT32, _INT8, _INTGEMM8 = 0x0404, 0x0101, 0x4101
+_MOST_ARRAYS = 10_000
+_LONGEST_NAME = 200  # bytes
+_MOST_AXES = 4
+_MULTIPLIER = struct.Struct("<f")
+_ACTIVATIONS = "_QuantMultA"  # what the inputs of a matrix are multiplied with: of use for engines in int8 alone
+_TABLES = "Wemb"
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What a file says of one array; lengths in bytes."""
+
+    name_length: int
+    kind: int
+    axes: int
+    length: int
+
+
+def read_binary(content: bytes, place: str) -> dict[str, Array]:
+    """The arrays of a model by name: float32, and text as int8. Raises ModelError if the file is not whole."""
+    try:
+        return _arrays(_Reader(content))
+    except ValueError as error:
+        raise ModelError(
+            f"{place}: not a whole .bin of Marian's ({error}); fetch it again"
+        ) from None
+
+
+class _Reader:
+    """Takes a file apart from its beginning. Raises ValueError where it ends too early."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = memoryview(content)
+        self._place = 0
+
+    def take(self, count: int) -> memoryview:
+        """The next bytes."""
+        end = self._place + count
+        if end > len(self._content):
+            raise ValueError(f"it ends at byte {len(self._content):,}, before byte {end:,}")
+        taken = self._content[self._place : end]
+        self._place = end
+        return taken
+
+    def numbers(self, form: str, count: int) -> tuple[int, ...]:
+        """Whole numbers, `form` as struct has it."""
+        layout = struct.Struct(f"<{count}{form}")
+        return layout.unpack(self.take(layout.size))
+
+
+def _arrays(reader: _Reader) -> dict[str, Array]:
+    version, count = reader.numbers("Q", 2)
+    if version != _VERSION:
+        raise ValueError(f"it begins with {version} instead of {_VERSION}")
+    if count > _MOST_ARRAYS:
+        raise ValueError(f"{count:,} arrays are more than {_MOST_ARRAYS:,}")
+    headers = [_header(reader) for _ in range(count)]
+    names = [_name(reader.take(header.name_length)) for header in headers]
+    shapes = [reader.numbers("i", header.axes) for header in headers]
+    (padding,) = reader.numbers("Q", 1)
+    reader.take(padding)
+    arrays: dict[str, Array] = {}
+    for name, header, shape in zip(names, headers, shapes, strict=True):
+        data = reader.take(header.length)
+        if name in arrays:
+            raise ValueError(f"{brief(name)} is in it twice")
+        if not name.endswith(_ACTIVATIONS):
+            arrays[name] = _array(name, header.kind, shape, data)
+    return arrays
+
+
+def _header(reader: _Reader) -> _Header:
+    header = _Header(*reader.numbers("Q", 4))
+    if not 0 < header.name_length <= _LONGEST_NAME:
+        raise ValueError(f"a name of {header.name_length:,} bytes")
+    if header.axes > _MOST_AXES:
+        raise ValueError(f"an array of {header.axes:,} axes")
+    return header
+
+
+def _name(data: memoryview) -> str:
+    try:
+        return bytes(data).rstrip(b"\0").decode()
+    except UnicodeDecodeError:
+        raise ValueError("a name that is not UTF-8") from None
+
+
+def _array(name: str, kind: int, shape: tuple[int, ...], data: memoryview) -> Array:
+    """An array in the shape that the file gives it."""
+    if min(shape, default=1) < 0:
+        raise ValueError(f"{brief(name)} has the shape {list(shape)}")
+    count = math.prod(shape)
+    width = 4 if kind == _FLOAT32 else 1
+    used = count * width + (_MULTIPLIER.size if kind == _INTGEMM8 else 0)
+    if used > len(data):
+        raise ValueError(f"{brief(name)} needs {used:,} bytes and has {len(data):,}")
+    if kind == _FLOAT32:
+        return np.frombuffer(data, "<f4", count).reshape(shape).copy()
+    if kind == _INT8:
+        return np.frombuffer(data, np.int8, count).reshape(shape).copy()
+    if kind != _INTGEMM8 or len(shape) != 2:
+        raise ValueError(f"{brief(name)} has {len(shape)} axes of type {kind:#x}")
+    return _dequantised(name, shape, data)
+
+
+def _dequantised(name: str, shape: tuple[int, ...], data: memoryview) -> Array:
+    rows, columns = shape
+    numbers = np.frombuffer(data, np.int8, rows * columns)
+    (multiplier,) = _MULTIPLIER.unpack_from(data, rows * columns)
+    if not (math.isfinite(multiplier) and multiplier > 0):
+        raise ValueError(f"{brief(name)} is divided by {multiplier}")
+    if name.endswith(_TABLES):
+        lying = numbers.reshape(rows, columns)
+    else:
+        lying = numbers.reshape(columns, rows).T
+    with np.errstate(over="ignore"):  # what becomes infinite is refused with the other weights
+        return lying.astype(np.float32) / np.float32(multiplier)
