@@ -85,9 +85,12 @@ def document(
         _show(work, extract)
         return
     _refuse_contradictions(work, as_json, ray)
-    search = options.search_options(
-        glossary=glossary, beam_size=beam_size, typography=typography, verify=verify
-    )
+    search = {
+        "glossary": glossary,
+        "beam_size": beam_size,
+        "typography": typography,
+        "verify": verify,
+    }
     if apply is not None:
         reports = _one_by_one(work, _translations(apply), None, quiet)
     else:

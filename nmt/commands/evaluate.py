@@ -122,9 +122,13 @@ def evaluate(
     gate = Gate.of(fail_under or [], fail_below_baseline, files)
     results = Results(output, sentences, overwrite, as_json, quiet)
     forced = None if hyp else glossary  # in translations of others, terms are only counted
-    search = options.search_options(
-        glossary=forced, memory=memory, beam_size=beam_size, typography=typography, verify=verify
-    )
+    search = {
+        "glossary": forced,
+        "memory": memory,
+        "beam_size": beam_size,
+        "typography": typography,
+        "verify": verify,
+    }
     asked = _overrides(overrides, search, device)
     _refuse_files(files, model, ensemble, output, asked, device, precision)
     results.refuse(files)

@@ -107,17 +107,17 @@ def translate(
     quiet: options.Quiet = False,
 ) -> None:
     """Translate lines: N in, N out, in order."""
-    search = options.search_options(
-        glossary=glossary,
-        memory=memory,
-        beam_size=beam_size,
-        n_best=n_best,
-        length_penalty=length_penalty,
-        max_length=max_length,
-        typography=typography,
-        verify=verify,
-        batch_tokens=batch_tokens,
-    )
+    search = {
+        "glossary": glossary,
+        "memory": memory,
+        "beam_size": beam_size,
+        "n_best": n_best,
+        "length_penalty": length_penalty,
+        "max_length": max_length,
+        "typography": typography,
+        "verify": verify,
+        "batch_tokens": batch_tokens,
+    }
     input_file, overrides = _file_and_overrides(input_file, overrides or [])
     files = FilesAsked(input_file, output, output_dir, overwrite, resume, ray, workers)
     files.refuse_contradictions()

@@ -142,6 +142,4 @@ class Evaluation:
     fault_rates: list[FaultRate]
     test: PairedTest
     pairs: list[PairsByMetric]
-    term_rates: list[FaultRate] = field(
-        default_factory=list
-    )  # of terms, in percent: more is better
+    term_rates: list[FaultRate] = field(default_factory=list)  # in percent: more is better

@@ -38,15 +38,13 @@ class SSRU(nn.Module):
         beams = 1 if cache is None else cache.beams
         kept, new = self._kept_and_new(layout.unpack(x), x.dtype)
         kept, new = (each.unflatten(1, (-1, beams)) for each in (kept, new))  # [B,T,K,d]
-        if cache is not None and bias is not None:
-            if cache.state is not None:
-                new = torch.cat(
-                    [new[:, :1] + kept[:, :1] * cache.state[:, None], new[:, 1:]], dim=1
-                )
-            states = scan(kept, new)
-            cache.state = states[:, -1]
-        else:
-            states = scan(kept, new)
+        followed = None if bias is None else cache
+        if followed is not None and followed.state is not None:
+            first = new[:, :1] + kept[:, :1] * followed.state[:, None]
+            new = torch.cat([first, new[:, 1:]], dim=1)
+        states = scan(kept, new)
+        if followed is not None:
+            followed.state = states[:, -1]
         return layout.pack(states.flatten(1, 2).relu().to(x.dtype))
 
     def packed(self, x: Tensor, sequences: Sequences, is_causal: bool) -> Tensor:

@@ -202,11 +202,6 @@ def _as_yaml(value: object) -> str:
     return json.dumps(str(value), ensure_ascii=False) if isinstance(value, Path) else str(value)
 
 
-def search_options(**given: object) -> dict[str, object]:
-    """The options of the command line that are settings of the section `search`."""
-    return given
-
-
 def check_option(option: str, setting: str, value: str) -> None:
     """Raise ConfigError, in the option's name, for a value that the setting does not take."""
     from nmt.config.load import refusal

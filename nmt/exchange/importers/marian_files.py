@@ -170,7 +170,6 @@ def _refuse_other_models(fields: Fields) -> None:
     """Raise ModelError, as CTranslate2's converter does, for what is no Transformer of the usual kind."""
     if fields.word("type") != "transformer":
         raise fields.unfit("type", "nmt has only Transformers")
-    _decoder(fields)
     if fields.flag("transformer-no-projection", False):
         raise fields.unfit("transformer-no-projection", "nmt projects the heads' outputs")
     for name in _REFUSED_IF_ON:
