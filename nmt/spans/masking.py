@@ -108,6 +108,15 @@ class Hidden(NamedTuple):
 Terms = Callable[[str], Sequence[Hidden]]  # the words of a text that a glossary has, in order
 
 
+def replaced(text: str, hidden: Sequence[Hidden], by: Callable[[Hidden], str]) -> str:
+    """A text with something else for each that is hidden, in the order of their places."""
+    written, at = "", 0
+    for each in hidden:
+        written += text[at : each.start] + by(each)
+        at = each.end
+    return written + text[at:]
+
+
 class MaskedPair(NamedTuple):
     """Both sides of a pair with placeholders, and what each of these stands for."""
 
@@ -166,7 +175,7 @@ def mask(
     free = deque(PLACEHOLDERS)
     hidden = terms(text)[:_MOST_TERMS] if terms is not None else []
     places = [free.popleft() for _ in hidden]
-    text = _with_signs(text, hidden)
+    text = replaced(text, hidden, lambda _: _SIGN)  # which no pattern takes for a letter
     is_foreign = into_chinese and FOREIGN_WORDS.search(text) is not None
     if not hidden and not is_foreign and not _may_have_spans(text, numbers):
         return Masked(text, {})
@@ -197,15 +206,6 @@ def mask(
         spans[place] = each.text
         masked = masked.replace(_SIGN, place, 1)
     return Masked(set_apart(masked, spans), spans, tuple(elements))
-
-
-def _with_signs(text: str, hidden: Sequence[Hidden]) -> str:
-    """A text with a sign for each that is hidden, which no pattern takes for a letter."""
-    written, at = "", 0
-    for start, end, _ in hidden:
-        written += text[at:start] + _SIGN
-        at = end
-    return written + text[at:]
 
 
 def _hide_emphasis(

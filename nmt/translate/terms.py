@@ -6,10 +6,11 @@ it does not know are hidden from it at once; the others where a translation turn
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from operator import attrgetter
 
-from nmt.spans.masking import Hidden
+from nmt.spans.masking import Hidden, replaced
 from nmt.terms.glossary import Glossary, Term
-from nmt.terms.matching import Matcher
+from nmt.terms.matching import Match, Matcher
 from nmt.terms.success import Use, uses
 
 Translate = Callable[[list[str]], list[str]]
@@ -34,18 +35,12 @@ class LineTerms:
 
     def hidden(self, line: str) -> list[Hidden]:
         """All terms of a line, with what stands for them in its translation."""
-        return [
-            Hidden(start, end, term.written(line[start:end]))
-            for start, end, term in self._find(line)
-        ]
+        return _hidden(line, self._find(line))
 
     def unknown(self, line: str) -> list[Hidden]:
         """The terms of a line that the model is not known to translate as the glossary does."""
-        return [
-            Hidden(start, end, term.written(line[start:end]))
-            for start, end, term in self._find(line)
-            if not self._is_known.get(term, False)
-        ]
+        found = self._find(line)
+        return _hidden(line, [each for each in found if not self._is_known.get(each.term, False)])
 
     def wanted(self, line: str) -> list[str]:
         """What a translation of the line has to have."""
@@ -53,11 +48,7 @@ class LineTerms:
 
     def in_place(self, line: str) -> str:
         """The line with its terms in the other language, as translations are held against it."""
-        written, at = "", 0
-        for start, end, words in self.hidden(line):
-            written += line[at:start] + words
-            at = end
-        return written + line[at:]
+        return replaced(line, self.hidden(line), attrgetter("text"))
 
     def uses(self, line: str, translation: str) -> list[Use]:
         """What became of the terms of a line in its translation."""
@@ -66,3 +57,7 @@ class LineTerms:
     def missing(self, line: str, translation: str) -> int:
         """How many terms of a line its translation lacks."""
         return sum(not use.found for use in self.uses(line, translation))
+
+
+def _hidden(line: str, matches: Sequence[Match]) -> list[Hidden]:
+    return [Hidden(start, end, term.written(line[start:end])) for start, end, term in matches]
