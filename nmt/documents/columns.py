@@ -4,9 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-_GAP = re.compile(
-    r"(?<=\S)(?: {3,}|\t+| *\.{4,} *| (?:\. ){3,}\.? *)(?=\S)"
-)  # or dots that lead the eye
+# Blanks, or dots that lead the eye.
+_GAP = re.compile(r"(?<=\S)(?: {3,}|\t+| *\.{4,} *| (?:\. ){3,}\.? *)(?=\S)")
 _VALUE = re.compile(r'"(?:[^"]|"")*+"|[^\s",](?:[^",]*[^\s",])?')  # between commas
 _NEAREST = 2  # blanks between cells
 

@@ -32,16 +32,14 @@ class _Choice:
 
     head: str  # as it is written, such as "{count, plural,"
     is_plural: bool
-    branches: tuple[
-        tuple[str, "_Parts"], ...
-    ]  # each with what stands before it, such as " one {" or "|1#"
+    # Each with what stands before it, such as " one {" or "|1#".
+    branches: tuple[tuple[str, "_Parts"], ...]
     closing: str  # what stands behind each
 
 
 _Parts = tuple["str | _Choice", ...]
-_Plan = (
-    Text | tuple[_Choice, tuple[tuple[str, "_Plan"], ...]]
-)  # a sentence, or a choice with these as branches
+# A sentence, or a choice with these as branches.
+_Plan = Text | tuple[_Choice, tuple[tuple[str, "_Plan"], ...]]
 
 
 class Message:

@@ -15,9 +15,8 @@ _ESM = re.compile(r"(?:import|export)\s+(?:[\w*{\"']|default\b)")
 _JSX = re.compile(r"\s*(?:</?[A-Z>]|\{|</?[a-z]\w*(?:\.\w+)+|<[a-z][\w-]*\s[^<>{}]{0,999}=\{)")
 _FENCE = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})")
 BRACES = re.compile(r"\{[^{}]*\}")
-_MOST_LOOKED_AT = (
-    20_000  # lines, over all components: what is never closed must take no square of time
-)
+# Lines, over all components: what is never closed must take no square of time.
+_MOST_LOOKED_AT = 20_000
 _LONGEST_CODE = 300  # lines of a module or of the tag of a component
 
 

@@ -17,9 +17,8 @@ _TEXT = "tag:yaml.org,2002:str"
 _LOCALE = re.compile(r"(?:en|zh)(?:[-_][A-Za-z]{2,4})?")
 _NEEDS_QUOTES = re.compile(r"^[\s\-?:,\[\]{}#&*!|>'\"%@`]|:\s|\s#|[\s:]$|\n")
 _RUBY = re.compile(r":[a-z_]\w*")
-_SYMBOLS = re.compile(
-    r"\[ *(?::[a-z_]\w* *, *)*:[a-z_]\w* *\]"
-)  # [:year, :month], which PyYAML refuses
+# [:year, :month], which PyYAML refuses
+_SYMBOLS = re.compile(r"\[ *(?::[a-z_]\w* *, *)*:[a-z_]\w* *\]")
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+){1,2}")  # an anchor, a tag
 _BLOCK = re.compile(r"[|>][^\n]*\n")
 
