@@ -10,10 +10,11 @@ from nmt.errors import print_nothing
 from nmt.exchange.exporters.quantization import QUANTIZATIONS, Quantization, chosen_quantization
 
 Target = Annotated[
-    Literal["nmt", "ct2", "hf", "argos"],
+    Literal["nmt", "ct2", "hf", "argos", "firefox"],
     options.argument(
         "|".join(QUANTIZATIONS),
-        "nmt elsewhere, CTranslate2, Hugging Face transformers, or Argos Translate and LibreTranslate.",
+        "nmt elsewhere, CTranslate2, Hugging Face transformers, Argos Translate and LibreTranslate, or "
+        "Firefox Translations' engines.",
     ),
 ]
 Folder = Annotated[Path, options.path_argument("DIR", "The folder to make.")]

@@ -172,6 +172,7 @@ class ModelConfig(Section):
     encoder_layers: Layers = 6
     decoder_layers: Layers = 6
     decoder: Literal["attention", "ssru"] = "attention"
+    decoder_start: Literal["bos", "zeros"] | None = None
     dropout: Rate = 0.1
     attention_dropout: Rate = 0.0
     activation_dropout: Rate = 0.0
@@ -209,6 +210,13 @@ class ModelConfig(Section):
     def has_final_norm(self) -> bool:
         """A pre-norm stack ends with a norm unless that is set otherwise; a post-norm stack does not need one."""
         return self.norm == "pre" if self.final_norm is None else self.final_norm
+
+    @property
+    def starts_from_zeros(self) -> bool:
+        """Whether the decoder starts from zeros, as Marian's do; one with SSRU does unless that is set otherwise."""
+        if self.decoder_start is None:
+            return self.decoder == "ssru"
+        return self.decoder_start == "zeros"
 
 
 class TrainConfig(Section):

@@ -23,7 +23,7 @@ from nmt.model.kernels.layout import PADDED, Layout, arrange
 from nmt.model.layers import DecoderLayer, EncoderLayer, layer_norm
 from nmt.model.linear import Linear
 from nmt.model.packed_batch import PackedPairs, PackedSide
-from nmt.text.vocab import PAD
+from nmt.text.vocab import BOS, PAD
 
 
 class TokenEmbedding(nn.Embedding):
@@ -36,9 +36,13 @@ class TokenEmbedding(nn.Embedding):
 class Embedding(nn.Module):
     """Tokens and their positions as vectors."""
 
-    def __init__(self, config: ModelConfig, tokens: TokenEmbedding) -> None:
+    def __init__(
+        self, config: ModelConfig, tokens: TokenEmbedding, zero: int | None = None
+    ) -> None:
+        """`zero` is the token, if any, whose vector is zeros whatever the table holds."""
         super().__init__()
         self.tokens = tokens
+        self.zero = zero
         self.scale = math.sqrt(config.d_model) if config.scale == "embedding" else 1.0
         self.norm = layer_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = Dropout(config.dropout)
@@ -54,14 +58,18 @@ class Embedding(nn.Module):
     def forward(self, ids: Tensor, dtype: torch.dtype, start: int = 0) -> Tensor:
         """ids [N,T], the first at position `start` → [N,T,d] in `dtype`."""
         positions = self.positions.narrow(0, start, ids.shape[1])
-        x = self.tokens(ids) * self.scale + positions
+        x = self._vectors(ids) + positions
         return self.norm(self.dropout(x.to(dtype)))
 
     def packed(self, side: PackedSide, dtype: torch.dtype) -> Tensor:
         """Tokens of sentences end to end → [R,d] in `dtype`."""
         positions = F.embedding(side.positions, self.positions)
-        x = self.tokens(side.ids) * self.scale + positions
+        x = self._vectors(side.ids) + positions
         return self.norm(self.dropout(x.to(dtype)))
+
+    def _vectors(self, ids: Tensor) -> Tensor:
+        x: Tensor = self.tokens(ids) * self.scale
+        return x if self.zero is None else x.masked_fill((ids == self.zero)[..., None], 0.0)
 
 
 class Transformer(nn.Module):
@@ -79,7 +87,8 @@ class Transformer(nn.Module):
         if config.tie_embeddings != "all":
             target = TokenEmbedding(tgt_tokens, config.d_model)
         self.src_embedding = Embedding(config, source)
-        self.tgt_embedding = Embedding(config, target)
+        start = BOS if config.starts_from_zeros else None
+        self.tgt_embedding = Embedding(config, target, zero=start)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = layer_norm(config) if config.has_final_norm else nn.Identity()

@@ -96,12 +96,12 @@ def _piece(text: str, score: float, kind: int) -> bytes:
     Messages of a repeated field may be anywhere in the file, so they can be put at its end.
     """
     data = text.encode()
-    content = b"\x0a" + _varint(len(data)) + data
-    content += b"\x15" + struct.pack("<f", score) + b"\x18" + _varint(kind)
-    return b"\x0a" + _varint(len(content)) + content
+    content = b"\x0a" + varint(len(data)) + data
+    content += b"\x15" + struct.pack("<f", score) + b"\x18" + varint(kind)
+    return b"\x0a" + varint(len(content)) + content
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
     """A number in protobuf's encoding: seven bits a byte, the lowest first."""
     result = bytearray()
     while number > 127:

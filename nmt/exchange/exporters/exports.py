@@ -13,7 +13,13 @@ from pathlib import Path
 
 from nmt.config.schema import Config
 from nmt.errors import Say
-from nmt.exchange.exporters import argos, ctranslate2_folder, hugging_face_folder, run_folder
+from nmt.exchange.exporters import (
+    argos,
+    ctranslate2_folder,
+    firefox_folder,
+    hugging_face_folder,
+    run_folder,
+)
 from nmt.exchange.exporters.export_folder import export_folder
 from nmt.exchange.exporters.quantization import Quantization
 from nmt.exchange.exporters.trained import Trained, load_trained
@@ -44,6 +50,11 @@ TARGETS = {
     "hf": Target(
         hugging_face_folder.refuse,
         hugging_face_folder.write,
+        "its README.md has the lines that use it",
+    ),
+    "firefox": Target(
+        firefox_folder.refuse,
+        firefox_folder.write,
         "its README.md has the lines that use it",
     ),
     "argos": Target(

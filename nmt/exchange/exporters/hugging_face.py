@@ -9,14 +9,16 @@ Shapes: d = d_model, S source tokens, T target tokens, V rows of a table.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from nmt.config.schema import ModelConfig
 from nmt.errors import ModelError
 from nmt.exchange.exporters.arrays import FORBIDDEN, Array, output_bias, values
-from nmt.model.layers import DecoderLayer, EncoderLayer
+from nmt.exchange.marian_format import FORGET, RECURRENT_NORM, VALUES
+from nmt.model.layers import DecoderLayer, EncoderLayer, SelfAttention
+from nmt.model.recurrence import SSRU
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, EOS, PAD
 
@@ -144,13 +146,30 @@ class _Parts:
 
 def _layer(name: str, ours: EncoderLayer | DecoderLayer, parts: _Parts) -> Tensors:
     """What the layers of encoder and decoder have in common."""
-    tensors = parts.norm(f"{name}.self_attn_layer_norm", ours.attention_residual.norm)
-    for i, kind in enumerate("qkv"):
-        tensors |= parts.into(f"{name}.self_attn.{kind}_proj", ours.attention.qkv, i, 3)
-    tensors |= parts.out_of(f"{name}.self_attn.out_proj", ours.attention.out)
+    recurrent = isinstance(ours.attention, SSRU)
+    tensors = (_recurrence if recurrent else _self_attention)(name, ours, parts)
     tensors |= parts.norm(f"{name}.final_layer_norm", ours.feed_forward_residual.norm)
     tensors |= parts.into(f"{name}.fc1", ours.feed_forward.inner)
     tensors |= parts.out_of(f"{name}.fc2", ours.feed_forward.out)
+    return tensors
+
+
+def _self_attention(name: str, ours: EncoderLayer | DecoderLayer, parts: _Parts) -> Tensors:
+    tensors = parts.norm(f"{name}.self_attn_layer_norm", ours.attention_residual.norm)
+    attention = cast(SelfAttention, ours.attention)
+    for i, kind in enumerate("qkv"):
+        tensors |= parts.into(f"{name}.self_attn.{kind}_proj", attention.qkv, i, 3)
+    return tensors | parts.out_of(f"{name}.self_attn.out_proj", attention.out)
+
+
+def _recurrence(name: str, ours: EncoderLayer | DecoderLayer, parts: _Parts) -> Tensors:
+    """SSRU, by the names that `marian_format` has for it."""
+    recurrence = cast(SSRU, ours.attention)
+    tensors = parts.norm(f"{name}.{RECURRENT_NORM}", ours.attention_residual.norm)
+    for kind, linear in ((VALUES, recurrence.values), (FORGET, recurrence.forget)):
+        tensors |= parts.out_of(f"{name}.{kind}", linear)
+        weight = tensors[f"{name}.{kind}.weight"]
+        tensors[f"{name}.{kind}.weight"] = parts.columns(weight)  # it reads [d] too
     return tensors
 
 

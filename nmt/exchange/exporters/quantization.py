@@ -22,6 +22,7 @@ QUANTIZATIONS: dict[str, tuple[Quantization, ...]] = {
     "ct2": ("float32", *(each for each in OF_CTRANSLATE2 if each != "float32")),
     "hf": ("float32",),
     "argos": OF_CTRANSLATE2,
+    "firefox": ("int8",),
 }
 
 

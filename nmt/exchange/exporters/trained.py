@@ -15,6 +15,7 @@ from nmt.run.folder import RunDir, SideName
 from nmt.run.provenance import Provenance
 from nmt.run.sides import load_side
 from nmt.text.side import Side
+from nmt.text.vocab import BOS
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ def load_trained(config: Config, run: RunDir, warn: Say, say: Say) -> Trained:
     tgt = load_side(config, run, "tgt")
     check_fits(folder, meta, src, tgt)
     model = built(config, folder, weights, (src, tgt), torch.device("cpu"), "fp32")
+    if config.model.starts_from_zeros:  # other programs look the start up in the table
+        model.tgt_embedding.tokens.weight.data[BOS] = 0.0
     say(f"nmt: model {folder}{run.note}")
     return Trained(
         model=model,

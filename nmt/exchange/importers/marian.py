@@ -1,7 +1,9 @@
 """Marian's Transformer (Junczys-Dowmunt et al., 2018) in our terms, whichever file it comes from.
 
 The readers of files give the weights the names that transformers' MarianMT has. From these come ours: matrices
-that are multiplied with the same vector are stacked, and the rows of the vocabularies are put into our order.
+that are multiplied with the same vector are stacked, and the rows of the vocabularies are put into our order. Marian's
+positions have all sines before all cosines, ours alternate: everything over d_model is put in our order too, unless
+the file has a table of other positions, which are then learned ones.
 
 Shapes: V tokens, d = d_model, f = d_ff, P positions.
 """
@@ -19,42 +21,28 @@ from torch import Tensor
 from nmt.config.schema import ModelConfig
 from nmt.errors import ModelError
 from nmt.exchange.importers.fields import brief
+from nmt.exchange.marian_format import (
+    BIAS,
+    DECODER_SOURCES,
+    ENCODER_SOURCES,
+    OUTPUT,
+    SHARED,
+    SOURCE,
+    TARGET,
+)
 from nmt.run.checkpoint import Weights
 from nmt.text.vocab import SPECIALS, Vocab, is_marked
 
-# Our layers' parts and those of Marian's that they consist of.
-_ENCODER = {
-    "attention.qkv": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
-    "attention.out": ("self_attn.out_proj",),
-    "attention_residual.norm": ("self_attn_layer_norm",),
-    "feed_forward.inner": ("fc1",),
-    "feed_forward.out": ("fc2",),
-    "feed_forward_residual.norm": ("final_layer_norm",),
-}
-_CROSS = {
-    "cross.q": ("encoder_attn.q_proj",),
-    "cross.kv": ("encoder_attn.k_proj", "encoder_attn.v_proj"),
-    "cross.out": ("encoder_attn.out_proj",),
-    "cross_residual.norm": ("encoder_attn_layer_norm",),
-}
-VALUES = "rnn.values"  # of SSRU, which transformers does not have
-FORGET = "rnn.forget"
-RECURRENT_NORM = "rnn_layer_norm"
-_SELF = ("attention.qkv", "attention.out", "attention_residual.norm")
-_SSRU = {
-    "attention.values": (VALUES,),
-    "attention.forget": (FORGET,),
-    "attention_residual.norm": (RECURRENT_NORM,),
-}
-_RECURRENT = {part: theirs for part, theirs in _ENCODER.items() if part not in _SELF} | _SSRU
-_DECODERS = {"attention": _ENCODER | _CROSS, "ssru": _RECURRENT | _CROSS}
 _WITHOUT_BIAS = "attention.values"
-SHARED = "model.shared.weight"
-SOURCE = "model.encoder.embed_tokens.weight"
-TARGET = "model.decoder.embed_tokens.weight"
-OUTPUT = "lm_head.weight"
-BIAS = "final_logits_bias"
+# The last names of our parts whose matrices read [d], and of those that write it.
+_READS = ("qkv", "q", "kv", "inner", "values", "forget")
+_WRITES = ("out", "values", "forget", "norm")
 _KINDS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+_TABLES = {  # of positions
+    "src": "model.encoder.embed_positions.weight",
+    "tgt": "model.decoder.embed_positions.weight",
+}
+_ROUNDING = 1e-5  # between two programs' tables of the same positions
 
 
 @dataclass(frozen=True)
@@ -175,9 +163,9 @@ class Store:
             del self._tensors[name]
         return taken
 
-    def has(self, name: str) -> bool:
-        """Whether it can still be taken."""
-        return name in self._tensors
+    def leave(self, name: str) -> None:
+        """Do without a tensor that may be there."""
+        self._tensors.pop(name, None)
 
     def refuse_rest(self) -> None:
         """Raise ModelError if there is more than was taken: it belongs to a model that works otherwise."""
@@ -193,8 +181,8 @@ def our_weights(
     weights: Weights = {}
     weights |= _embeddings(config, src, tgt, shared, store)
     stacks = (
-        ("encoder", config.encoder_layers, _ENCODER),
-        ("decoder", config.decoder_layers, _DECODERS[config.decoder]),
+        ("encoder", config.encoder_layers, ENCODER_SOURCES),
+        ("decoder", config.decoder_layers, DECODER_SOURCES[config.decoder]),
     )
     for stack, layers, parts in stacks:
         for layer in range(layers):
@@ -221,31 +209,59 @@ def _embeddings(
     config: ModelConfig, src: Tokens, tgt: Tokens, shared: bool, store: Store
 ) -> Weights:
     width = config.d_model
+    axes = _axes(config)
     of_output = (OUTPUT,) if config.tie_embeddings != "none" else ()
     weights: Weights = {}
     if shared:
         names = (SHARED, TARGET, SOURCE, *of_output)
-        source = target = store.first_of(names, len(src.listed), width)[src.order()]  # [V,d]
+        source = target = store.first_of(names, len(src.listed), width)[src.order()][:, axes]
     else:
-        source = store.take(SOURCE, len(src.listed), width)[src.order()]
-        target = store.first_of((TARGET, *of_output), len(tgt.listed), width)[tgt.order()]
+        source = store.take(SOURCE, len(src.listed), width)[src.order()][:, axes]  # [V,d]
+        names = (TARGET, *of_output)
+        target = store.first_of(names, len(tgt.listed), width)[tgt.order()][:, axes]
     weights["src_embedding.tokens.weight"] = source
     if config.tie_embeddings != "all":
         weights["tgt_embedding.tokens.weight"] = target
     if config.tie_embeddings == "none":
-        weights["output.weight"] = store.take(OUTPUT, len(tgt.listed), width)[tgt.order()]
+        output = store.take(OUTPUT, len(tgt.listed), width)
+        weights["output.weight"] = output[tgt.order()][:, axes]
     weights["output.bias"] = store.take(BIAS, 1, len(tgt.listed))[0, tgt.order()]
-    for side, stack in (("src", "encoder"), ("tgt", "decoder")):
-        weights[f"{side}_embedding.positions"] = _positions(stack, config, store)
+    return weights | _positions(config, store)
+
+
+# --- positions ---
+
+
+def kind_of_positions(tensors: dict[str, Tensor]) -> str:
+    """`model.positions` of a file: of one whose tables, if it has any, are Marian's own, `sinusoidal`."""
+    tables = [tensors[name] for name in _TABLES.values() if name in tensors]
+    return "sinusoidal" if all(map(_is_usual, tables)) else "learned"
+
+
+def _is_usual(table: Tensor) -> bool:
+    if table.ndim != 2 or table.shape[1] % 2:
+        return False
+    usual = sinusoids_in_halves(*table.shape)
+    return torch.allclose(table.float(), usual, rtol=0, atol=_ROUNDING)
+
+
+def _positions(config: ModelConfig, store: Store) -> Weights:
+    """The tables [P,d] of a file's own positions."""
+    weights: Weights = {}
+    for side, name in _TABLES.items():
+        if config.positions == "learned":
+            weights[f"{side}_embedding.positions"] = store.take(
+                name, config.max_length, config.d_model
+            )
+        else:
+            store.leave(name)
     return weights
 
 
-def _positions(stack: str, config: ModelConfig, store: Store) -> Tensor:
-    """The file's own table [P,d], or the one that transformers makes where a file has none."""
-    name = f"model.{stack}.embed_positions.weight"
-    if store.has(name):
-        return store.take(name, config.max_length, config.d_model)
-    return sinusoids_in_halves(config.max_length, config.d_model)
+def _axes(config: ModelConfig) -> Tensor:
+    """[d]: the file's axis for each of ours."""
+    axes = torch.arange(config.d_model)
+    return axes if config.positions == "learned" else axes.unflatten(0, (2, -1)).t().flatten()
 
 
 def sinusoids_in_halves(length: int, width: int) -> Tensor:
@@ -263,9 +279,19 @@ def _stacked(ours: str, theirs: list[str], config: ModelConfig, store: Store) ->
     columns = config.d_ff if ours.endswith("feed_forward.out") else width
     is_norm = ours.rpartition(".")[2].endswith("norm")
     shape = (width,) if is_norm else (rows, columns)
-    weights = [store.take(f"{name}.weight", *shape) for name in theirs]
-    stacked = {f"{ours}.weight": torch.cat(weights)}
+    weight = torch.cat([store.take(f"{name}.weight", *shape) for name in theirs])
+    stacked = {f"{ours}.weight": weight}
     if not ours.endswith(_WITHOUT_BIAS):
-        biases = [store.take(f"{name}.bias", rows) for name in theirs]
-        stacked[f"{ours}.bias"] = torch.cat(biases)
-    return stacked
+        stacked[f"{ours}.bias"] = torch.cat([store.take(f"{name}.bias", rows) for name in theirs])
+    return {name: _in_our_order(ours, tensor, config) for name, tensor in stacked.items()}
+
+
+def _in_our_order(ours: str, tensor: Tensor, config: ModelConfig) -> Tensor:
+    """A weight or bias of one of our parts, with the axes of d_model in our order."""
+    kind = ours.rpartition(".")[2].removeprefix("encoder_").removeprefix("decoder_")
+    axes = _axes(config)
+    if kind in _WRITES:
+        tensor = tensor[axes]
+    if kind in _READS and tensor.ndim == 2:
+        tensor = tensor[:, axes]
+    return tensor

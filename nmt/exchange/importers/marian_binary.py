@@ -18,16 +18,20 @@ import numpy as np
 
 from nmt.errors import ModelError
 from nmt.exchange.importers.fields import brief
+from nmt.exchange.marian_format import (
+    ACTIVATIONS,
+    FLOAT32,
+    INT8,
+    INTGEMM8,
+    MULTIPLIER,
+    TABLES,
+    VERSION,
+)
 
 Array = np.ndarray[Any, Any]
-_VERSION = 1
-_FLOAT32, _INT8, _INTGEMM8 = 0x0404, 0x0101, 0x4101
 _MOST_ARRAYS = 10_000
 _LONGEST_NAME = 200  # bytes
 _MOST_AXES = 4
-_MULTIPLIER = struct.Struct("<f")
-_ACTIVATIONS = "_QuantMultA"  # what the inputs of a matrix are multiplied with: of use for engines in int8 alone
-_TABLES = "Wemb"
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,8 @@ class _Reader:
 
 def _arrays(reader: _Reader) -> dict[str, Array]:
     version, count = reader.numbers("Q", 2)
-    if version != _VERSION:
-        raise ValueError(f"it begins with {version} instead of {_VERSION}")
+    if version != VERSION:
+        raise ValueError(f"it begins with {version} instead of {VERSION}")
     if count > _MOST_ARRAYS:
         raise ValueError(f"{count:,} arrays are more than {_MOST_ARRAYS:,}")
     headers = [_header(reader) for _ in range(count)]
@@ -88,7 +92,7 @@ def _arrays(reader: _Reader) -> dict[str, Array]:
         data = reader.take(header.length)
         if name in arrays:
             raise ValueError(f"{brief(name)} is in it twice")
-        if not name.endswith(_ACTIVATIONS):
+        if not name.endswith(ACTIVATIONS):
             arrays[name] = _array(name, header.kind, shape, data)
     return arrays
 
@@ -114,15 +118,15 @@ def _array(name: str, kind: int, shape: tuple[int, ...], data: memoryview) -> Ar
     if min(shape, default=1) < 0:
         raise ValueError(f"{brief(name)} has the shape {list(shape)}")
     count = math.prod(shape)
-    width = 4 if kind == _FLOAT32 else 1
-    used = count * width + (_MULTIPLIER.size if kind == _INTGEMM8 else 0)
+    width = 4 if kind == FLOAT32 else 1
+    used = count * width + (MULTIPLIER.size if kind == INTGEMM8 else 0)
     if used > len(data):
         raise ValueError(f"{brief(name)} needs {used:,} bytes and has {len(data):,}")
-    if kind == _FLOAT32:
+    if kind == FLOAT32:
         return np.frombuffer(data, "<f4", count).reshape(shape).copy()
-    if kind == _INT8:
+    if kind == INT8:
         return np.frombuffer(data, np.int8, count).reshape(shape).copy()
-    if kind != _INTGEMM8 or len(shape) != 2:
+    if kind != INTGEMM8 or len(shape) != 2:
         raise ValueError(f"{brief(name)} has {len(shape)} axes of type {kind:#x}")
     return _dequantised(name, shape, data)
 
@@ -130,10 +134,10 @@ def _array(name: str, kind: int, shape: tuple[int, ...], data: memoryview) -> Ar
 def _dequantised(name: str, shape: tuple[int, ...], data: memoryview) -> Array:
     rows, columns = shape
     numbers = np.frombuffer(data, np.int8, rows * columns)
-    (multiplier,) = _MULTIPLIER.unpack_from(data, rows * columns)
+    (multiplier,) = MULTIPLIER.unpack_from(data, rows * columns)
     if not (math.isfinite(multiplier) and multiplier > 0):
         raise ValueError(f"{brief(name)} is divided by {multiplier}")
-    if name.endswith(_TABLES):
+    if name.endswith(TABLES):
         lying = numbers.reshape(rows, columns)
     else:
         lying = numbers.reshape(columns, rows).T

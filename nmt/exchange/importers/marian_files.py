@@ -7,91 +7,47 @@
     metadata.json            of Firefox Translations: languages, and the size and hash of the .bin
 
 .bin and .spm may be packed by gzip. Shortlists (lex*.bin) are of use for Marian's own search alone.
-
-What Marian can be told and nmt cannot do is refused as CTranslate2's converter (converters/marian.py) refuses it.
 """
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from nmt.archives import open_archive, read_unpacked
-from nmt.config.schema import ModelConfig
 from nmt.errors import ModelError
-from nmt.exchange.importers.fields import Fields, brief, yaml_fields
+from nmt.exchange.importers.fields import brief, yaml_fields
 from nmt.exchange.importers.firefox import check_metadata
 from nmt.exchange.importers.marian import (
-    BIAS,
-    FORGET,
-    OUTPUT,
-    RECURRENT_NORM,
-    SHARED,
-    SOURCE,
-    TARGET,
-    VALUES,
     Marian,
     MarianSide,
     Store,
     Tokens,
-    model_config,
     our_weights,
 )
 from nmt.exchange.importers.marian_binary import Array, read_binary
+from nmt.exchange.importers.marian_config import marian_config, refuse_other_models
 from nmt.exchange.importers.marian_vocab import find_sides
+from nmt.exchange.marian_format import (
+    BIAS,
+    DECODER_PARTS,
+    ENCODER_PARTS,
+    OUTPUT,
+    OUTSIDE,
+    SETTINGS,
+    SHARED,
+    SOURCE,
+    TARGET,
+    VALUES,
+)
 
-SETTINGS = "special:model.yml"
 _MODELS = ("*.npz", "*.bin", "*.bin.gz")
 _SHORTLIST = "lex"
 _PAD = "<pad>"
-_REFUSED_IF_ON = (
-    "input-types",
-    "transformer-pool",
-    "transformer-rnn-projection",
-    "transformer-tied-layers",
-    "ulr",
-)
-_POSITIONS = 512  # Marian computes them without end; transformers' converter makes as many
-_ACTIVATIONS = {"relu": "relu", "swish": "swish"}
-_ENCODER_PARTS = {  # Marian's matrix and bias, and what transformers calls the two
-    ("self_Wq", "self_bq"): "self_attn.q_proj",
-    ("self_Wk", "self_bk"): "self_attn.k_proj",
-    ("self_Wv", "self_bv"): "self_attn.v_proj",
-    ("self_Wo", "self_bo"): "self_attn.out_proj",
-    ("self_Wo_ln_scale", "self_Wo_ln_bias"): "self_attn_layer_norm",
-    ("ffn_W1", "ffn_b1"): "fc1",
-    ("ffn_W2", "ffn_b2"): "fc2",
-    ("ffn_ffn_ln_scale", "ffn_ffn_ln_bias"): "final_layer_norm",
-}
-_DECODER_PARTS = {
-    ("context_Wq", "context_bq"): "encoder_attn.q_proj",
-    ("context_Wk", "context_bk"): "encoder_attn.k_proj",
-    ("context_Wv", "context_bv"): "encoder_attn.v_proj",
-    ("context_Wo", "context_bo"): "encoder_attn.out_proj",
-    ("context_Wo_ln_scale", "context_Wo_ln_bias"): "encoder_attn_layer_norm",
-    ("rnn_W", "rnn_b"): VALUES,
-    ("rnn_Wf", "rnn_bf"): FORGET,
-    ("rnn_ffn_ln_scale", "rnn_ffn_ln_bias"): RECURRENT_NORM,
-}
 _LAYER = re.compile(r"(encoder|decoder)_l([1-9]\d{0,3})_(\w+)")
-_OUTSIDE = {  # Marian's, transformers'
-    "Wemb": SHARED,
-    "encoder_Wemb": SOURCE,
-    "decoder_Wemb": TARGET,
-    "decoder_ff_logit_out_b": BIAS,
-    "encoder_emb_ln_scale": "model.encoder.layernorm_embedding.weight",
-    "encoder_emb_ln_bias": "model.encoder.layernorm_embedding.bias",
-    "decoder_emb_ln_scale": "model.decoder.layernorm_embedding.weight",
-    "decoder_emb_ln_bias": "model.decoder.layernorm_embedding.bias",
-    "encoder_top_ln_scale": "model.encoder.layer_norm.weight",
-    "encoder_top_ln_bias": "model.encoder.layer_norm.bias",
-    "decoder_top_ln_scale": "model.decoder.layer_norm.weight",
-    "decoder_top_ln_bias": "model.decoder.layer_norm.bias",
-}
 
 
 def has_marian_files(folder: Path) -> bool:
@@ -105,13 +61,13 @@ def read_marian_files(folder: Path) -> Marian:
     files = find_sides(folder)
     arrays, settings = _read_model(path)
     fields = yaml_fields(settings, f"{path}: {SETTINGS}")
-    _refuse_other_models(fields)
+    refuse_other_models(fields)
     tensors = _renamed(arrays, path)
     shared = SHARED in tensors
     if shared and files.src.listed != files.tgt.listed:
         message = "the model has one vocabulary for both sides, and the files differ"
         raise ModelError(f"{folder}: {message}; fetch them again")
-    config = _model_config(fields, tensors, path)
+    config = marian_config(fields, tensors, path)
     src = _tokens(files.src.listed, files.src.place)
     tgt = _tokens(files.tgt.listed, files.tgt.place)
     _add_padding(tensors)
@@ -161,83 +117,6 @@ def _read_npz(path: Path) -> dict[str, Array]:
     except Exception as error:  # for damaged headers numpy raises many kinds of errors
         reason = str(error) or type(error).__name__
         raise ModelError(f"{path}: not whole .npz ({reason[:80]}); fetch it again") from None
-
-
-# --- what nmt can express ---
-
-
-def _refuse_other_models(fields: Fields) -> None:
-    """Raise ModelError, as CTranslate2's converter does, for what is no Transformer of the usual kind."""
-    if fields.word("type") != "transformer":
-        raise fields.unfit("type", "nmt has only Transformers")
-    if fields.flag("transformer-no-projection", False):
-        raise fields.unfit("transformer-no-projection", "nmt projects the heads' outputs")
-    for name in _REFUSED_IF_ON:
-        if fields.values.get(name):
-            raise fields.unfit(name, "nmt cannot express it")
-    if fields.whole("lemma-dim-emb", 0) > 0 or fields.flag("right-left", False):
-        raise ModelError(f"{fields.place}: lemma-dim-emb or right-left is on; nmt has neither")
-
-
-def _decoder(fields: Fields) -> str:
-    """`model.decoder`. Raises ModelError for what nmt has not."""
-    autoreg = fields.word("transformer-decoder-autoreg", "self-attention")
-    if autoreg == "self-attention":
-        return "attention"
-    if autoreg != "rnn":
-        raise fields.unfit("transformer-decoder-autoreg", "nmt has self-attention and rnn")
-    if fields.word("dec-cell") != "ssru":
-        raise fields.unfit("dec-cell", "nmt has no recurrent decoder but ssru")
-    return "ssru"
-
-
-def _norm_settings(fields: Fields) -> dict[str, Any]:
-    """The places of the norms. Raises ModelError for sequences other than the two usual ones."""
-    around = {
-        "transformer-preprocess": fields.word("transformer-preprocess", ""),
-        "transformer-postprocess": fields.word("transformer-postprocess", ""),
-        "transformer-postprocess-top": fields.word("transformer-postprocess-top", ""),
-    }
-    norms = {("", "dan", ""): "post", ("n", "da", "n"): "pre"}
-    sequence = tuple(around.values())
-    if sequence not in norms:
-        written = ", ".join(f"{name} {brief(value)}" for name, value in around.items())
-        known = "'', 'dan', '' or 'n', 'da', 'n'"
-        raise ModelError(f"{fields.place}: {written}; nmt has {known}")
-    embedding = fields.word("transformer-postprocess-emb", "d")
-    if embedding not in ("", "d", "n", "nd"):
-        raise fields.unfit("transformer-postprocess-emb", "nmt has '', d, n and nd")
-    return {"norm": norms[sequence], "embedding_norm": "n" in embedding}
-
-
-def _model_config(fields: Fields, tensors: dict[str, Tensor], path: Path) -> ModelConfig:
-    activation = fields.word("transformer-ffn-activation")
-    if activation not in _ACTIVATIONS:
-        fix = "nmt has relu and swish (Marian's gelu is an approximation that nmt has not)"
-        raise fields.unfit("transformer-ffn-activation", fix)
-    inner = tensors.get("model.encoder.layers.0.fc1.weight")
-    embedding = tensors.get(SHARED, tensors.get(SOURCE))
-    if inner is None or embedding is None or inner.ndim != 2 or embedding.ndim != 2:
-        raise ModelError(f"{path}: no embeddings or no first layer; fetch the file again")
-    tie = "all" if SHARED in tensors else "target"
-    positions = tensors.get("model.encoder.embed_positions.weight")
-    return model_config(
-        fields.place,
-        d_model=embedding.shape[1],
-        heads=fields.whole("transformer-heads"),
-        d_ff=inner.shape[0],
-        encoder_layers=fields.whole("enc-depth"),
-        decoder_layers=fields.whole("dec-depth"),
-        decoder=_decoder(fields),
-        **_norm_settings(fields),
-        positions="learned",
-        activation=_ACTIVATIONS[activation],
-        bias="all",
-        output_bias=True,
-        tie_embeddings="none" if OUTPUT in tensors else tie,
-        scale="embedding",
-        max_length=_POSITIONS if positions is None else len(positions),
-    )
 
 
 # --- tokens and weights in transformers' terms ---
@@ -292,17 +171,17 @@ def _translated(name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
         yield OUTPUT, tensor.t()
     elif name == "decoder_ff_logit_out_Wt":
         yield OUTPUT, tensor
-    elif name in _OUTSIDE and "_ln_" in name:
-        yield _OUTSIDE[name], tensor.flatten()
+    elif name in OUTSIDE and "_ln_" in name:
+        yield OUTSIDE[name], tensor.flatten()
     else:
-        yield _OUTSIDE.get(name, name), tensor
+        yield OUTSIDE.get(name, name), tensor
 
 
 def _in_layer(inside: re.Match[str], tensor: Tensor) -> tuple[str, Tensor]:
     """Part of a layer; Marian counts layers from 1."""
     stack, number, part = inside[1], int(inside[2]), inside[3]
     base = f"model.{stack}.layers.{number - 1}"
-    parts = _ENCODER_PARTS if stack == "encoder" else _ENCODER_PARTS | _DECODER_PARTS
+    parts = ENCODER_PARTS if stack == "encoder" else ENCODER_PARTS | DECODER_PARTS
     for (matrix, bias), theirs in parts.items():
         if part == matrix:
             is_norm = matrix.endswith("_ln_scale")

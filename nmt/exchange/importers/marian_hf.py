@@ -27,6 +27,7 @@ from nmt.exchange.importers.marian import (
     MarianSide,
     Store,
     Tokens,
+    kind_of_positions,
     model_config,
     our_weights,
     tokens_by_row,
@@ -73,10 +74,11 @@ def read_marian_hf(folder: Path) -> Marian:
         MarianSide(languages[0], src, read_pieces(folder / PIECES[0])),
         MarianSide(languages[1], tgt, read_pieces(folder / PIECES[1])),
     )
-    config = _model_config(fields, shared)
     path = weights_file(folder)
+    tensors = _read_weights(path)
+    config = _model_config(fields, shared, kind_of_positions(tensors))
     numbers = path.stat().st_size // _SMALLEST
-    store = Store(path, _read_weights(path), numbers)
+    store = Store(path, tensors, numbers)
     weights = our_weights(config, src, tgt, shared, store)
     return Marian(
         kind="Hugging Face MarianMT",
@@ -178,12 +180,12 @@ def _refuse_other_models(fields: Fields) -> None:
             )
 
 
-def _model_config(fields: Fields, shared: bool) -> ModelConfig:
+def _model_config(fields: Fields, shared: bool, positions: str) -> ModelConfig:
     activation = fields.word("activation_function")
     if activation not in _ACTIVATIONS:
         raise fields.unfit("activation_function", f"nmt has {', '.join(_ACTIVATIONS)}")
-    positions = fields.whole("max_position_embeddings")
-    if positions > _MOST_POSITIONS:
+    length = fields.whole("max_position_embeddings")
+    if length > _MOST_POSITIONS:
         raise fields.unfit("max_position_embeddings", f"more than {_MOST_POSITIONS:,}")
     tie = "none"
     if fields.flag("tie_word_embeddings", True):
@@ -197,13 +199,13 @@ def _model_config(fields: Fields, shared: bool) -> ModelConfig:
         decoder_layers=fields.whole("decoder_layers"),
         dropout=fields.values.get("dropout", 0.1),
         norm="post",
-        positions="learned",
+        positions=positions,
         activation=_ACTIVATIONS[activation],
         bias="all",
         output_bias=True,
         tie_embeddings=tie,
         scale="embedding" if fields.flag("scale_embedding", False) else "none",
-        max_length=positions,
+        max_length=length,
     )
 
 

@@ -375,7 +375,7 @@ def arrays(change: Callable[[dict[str, np.ndarray]], object]) -> Change:
 
 
 NPZ = [
-    (marian(**{"type": "s2s"}), "'type' is 's2s': nmt has only Transformers"),
+    (marian(**{"type": "s2s"}), "'type' is 's2s': nmt can express only 'transformer'"),
     (
         marian(**{"transformer-decoder-autoreg": "rnn", "dec-cell": "gru"}),
         "'dec-cell' is 'gru': nmt has no recurrent decoder but ssru",
