@@ -126,7 +126,8 @@ def translate(
     _refuse_several_as_text(output_format, settings.search.n_best)
     if alignments:
         engine = _engine_that_aligns(engine, output_format, output_dir, ensemble)
-    computing = engine_request(engine, device, precision, ensemble)
+    has_scores = output_format != "text"
+    computing = engine_request(engine, device, precision, ensemble, has_scores)
     _carry_out(Job(settings, run, computing, output_format, alignments, invalid, quiet), files)
 
 
@@ -198,8 +199,8 @@ def _engine_that_aligns(
     if ensemble:
         message = "each model has its own attention; leave out one of the two"
         raise ConfigError(f"command line: --alignments does not go with --ensemble; {message}")
-    if engine == "ctranslate2":
-        message = "CTranslate2 does not show where the model looks"
+    if engine not in ("auto", "torch"):
+        message = f"{engine} does not show where the model looks"
         raise ConfigError(f"command line: --alignments needs --engine torch; {message}")
     return "torch"
 

@@ -9,14 +9,14 @@ from nmt.search.hypotheses import NBest
 from nmt.text.side import Side
 
 Phrases = Sequence[Sequence[int]]  # of one sentence
-EngineName = Literal["auto", "torch", "ctranslate2"]
+EngineName = Literal["auto", "torch", "ctranslate2", "fxtranslate"]
 
 
 class EngineRequest(NamedTuple):
     """What computes, on which device, and how exactly; each may be `auto`.
 
     `others` are trained runs whose models decide together with that of the run that translates. `helpers`: whether
-    other processes on this machine may help.
+    other processes on this machine may help; `scores`: whether the scores of translations are shown.
     """
 
     engine: EngineName = "auto"
@@ -24,6 +24,7 @@ class EngineRequest(NamedTuple):
     precision: str = "auto"
     others: tuple[TrainedRun, ...] = ()
     helpers: bool = True
+    scores: bool = False
 
 
 class Engine(Protocol):

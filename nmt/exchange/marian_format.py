@@ -6,6 +6,8 @@ matrices are [in,out], transformers' [out,in].
 
 import struct
 
+from nmt.config.schema import ModelConfig
+
 SETTINGS = "special:model.yml"  # the settings, as YAML, among the arrays
 
 # --- `.bin`: marian-dev, src/common/binary.cpp ---
@@ -89,3 +91,30 @@ _SSRU = {
 }
 _RECURRENT = {part: theirs for part, theirs in ENCODER_SOURCES.items() if part not in _SELF} | _SSRU
 DECODER_SOURCES = {"attention": ENCODER_SOURCES | _CROSS, "ssru": _RECURRENT | _CROSS}
+
+
+def shapes_of(config: ModelConfig, src_rows: int, tgt_rows: int) -> dict[str, tuple[int, int]]:
+    """Marian's arrays of a post-norm model with tied embeddings, each with its shape."""
+    d_model, d_ff = config.d_model, config.d_ff
+    shapes = {"decoder_ff_logit_out_b": (1, tgt_rows)}
+    if config.tie_embeddings == "all":
+        shapes["Wemb"] = (tgt_rows, d_model)
+    else:
+        shapes |= {"encoder_Wemb": (src_rows, d_model), "decoder_Wemb": (tgt_rows, d_model)}
+    stacks = (
+        ("encoder", config.encoder_layers, ENCODER_SOURCES),
+        ("decoder", config.decoder_layers, DECODER_SOURCES[config.decoder]),
+    )
+    for stack, layers, sources in stacks:
+        theirs = {part for parts in sources.values() for part in parts}
+        for layer in range(1, layers + 1):
+            for (matrix, bias), part in (ENCODER_PARTS | DECODER_PARTS).items():
+                if part not in theirs:
+                    continue
+                rows = d_ff if matrix == "ffn_W2" else d_model
+                columns = d_ff if matrix == "ffn_W1" else d_model
+                is_norm = matrix.endswith("_ln_scale")
+                shapes[f"{stack}_l{layer}_{matrix}"] = (1 if is_norm else rows, columns)
+                if part != VALUES:
+                    shapes[f"{stack}_l{layer}_{bias}"] = (1, columns)
+    return shapes

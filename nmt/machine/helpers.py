@@ -161,15 +161,13 @@ def _forked(work: Callable[[Any], Any]) -> Connection:
 
 def _serve(work: Callable[[Any], Any], connection: Connection, of_parent: Connection) -> None:
     """Do the tasks that come, until the other end is closed."""
-    import torch
-
     from nmt.machine.workers import end_with_parent
 
     global _is_helper
     _is_helper = True
     of_parent.close()
     end_with_parent()
-    torch.set_num_threads(1)
+    _compute_on_one_thread()
     try:
         while True:
             task = connection.recv()
@@ -182,6 +180,12 @@ def _serve(work: Callable[[Any], Any], connection: Connection, of_parent: Connec
         pass
     finally:
         os._exit(0)  # what the parent does at its end is not for this process
+
+
+def _compute_on_one_thread() -> None:
+    os.environ["OMP_NUM_THREADS"] = "1"  # for torch, if it is loaded later
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
 
 def _close(helpers: list[Connection]) -> None:

@@ -21,6 +21,7 @@ _PACKAGES = (*_ENGINES, "numpy", "sentencepiece", "jieba", "sacrebleu")
 # Libraries that not everybody has, and what needs them.
 _EXTRAS = dict.fromkeys(("matplotlib", "jinja2", "rapidfuzz"), "nmt report") | {
     "ctranslate2": "--engine ctranslate2 and nmt export ct2",
+    "fxtranslate": "--engine fxtranslate, for models of Firefox Translations",
     "huggingface_hub": "nmt import from the hub",
     "ray": "--ray",
     "markdown-it-py": "nmt document of Markdown",
@@ -104,7 +105,7 @@ def _model() -> str:
 def _engine() -> str:
     run = find_run_folder(None)
     config, _ = load_trained_run(run, [])
-    return f"{chosen_engine(config, _request())}, unless --engine says otherwise"
+    return f"{chosen_engine(config, _request(), run)}, unless --engine says otherwise"
 
 
 def _request() -> EngineRequest:

@@ -41,6 +41,8 @@ class RunDir:
         self.checkpoints = path / "checkpoints"
         # A one-line file: the name of the checkpoint that scored best on dev.
         self.best = path / "best"
+        # A model of Firefox Translations as it was imported, for its own engine.
+        self.firefox = path / "firefox.bin"
         # One JSON line for each logged update and each validation.
         self.metrics = path / "metrics.jsonl"
         # The log of the training, in words.
@@ -81,7 +83,7 @@ class RunDir:
     def places(self) -> list[Path]:
         """All that nmt writes in the folder; a folder of these may hold other things too."""
         files = [self.config, self.prepare_report, self.vocab_report, self.written]
-        files += [self.best, self.metrics, self.log]
+        files += [self.best, self.firefox, self.metrics, self.log]
         files += [name(side) for side in SIDES for name in (self.vocab, self.pieces)]
         return [*files, *self.folders()]
 

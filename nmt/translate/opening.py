@@ -1,11 +1,12 @@
 """The translator of a trained run, or of several."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from nmt.config.schema import Config
 from nmt.engines.base import Engine, EngineRequest
-from nmt.engines.choose import chosen_engine, open_ctranslate2
+from nmt.engines.choose import chosen_engine, open_ctranslate2, open_fxtranslate
 from nmt.errors import ConfigError, EngineError, Say, print_nothing
 from nmt.run.folder import RunDir
 from nmt.run.trained import TrainedRun
@@ -19,19 +20,23 @@ def open_translator(
     """The translator of a run; `say` gets a line about what computes, and where.
 
     Raises ConfigError for what the engine cannot do, ModelError if there is no model, or not one for it. Where the
-    user leaves the choice to nmt and CTranslate2 cannot be used, `warn` gets a line, and torch translates.
+    user leaves the choice to nmt and the engine of choice cannot be used, `warn` gets a line, and torch translates.
     """
-    if chosen_engine(config, asked) == "ctranslate2":
-        try:
-            engine, checkpoint = open_ctranslate2(config, run, asked, warn, say)
-        except EngineError as error:
-            if asked.engine != "auto":
-                raise
-            warn(f"{error}; torch translates now")
-        else:
+    in_torch = partial(load_translator, config, run, asked.device, "auto", warn, print_nothing)
+    chosen = chosen_engine(config, asked, run)
+    try:
+        if chosen == "fxtranslate":
+            engine, checkpoint = open_fxtranslate(config, run, lambda: in_torch().engine, say)
             return _translator(config, engine, (checkpoint,))
+        if chosen == "ctranslate2":
+            converted, checkpoint = open_ctranslate2(config, run, asked, warn, say)
+            return _translator(config, converted, (checkpoint,))
+    except EngineError as error:
+        if asked.engine != "auto":
+            raise
+        warn(f"{error}; torch translates now")
     if asked.precision == "int8":
-        raise ConfigError("--precision int8 needs --engine ctranslate2")
+        raise ConfigError("--precision int8 needs --engine ctranslate2 or fxtranslate")
     translator = load_translator(
         config, run, asked.device, asked.precision, warn, say, asked.others
     )

@@ -16,6 +16,7 @@ from nmt.run.checkpoint import Meta, mark_best, parameters_of, save, step_name
 from nmt.run.folder import SIDES, RunDir
 from nmt.run.provenance import Provenance
 from nmt.run.sides import load_side
+from nmt.text.vocab import EOS
 
 PIECES = ("src.tokenizer=sentencepiece", "tgt.tokenizer=sentencepiece")
 SHARED = (*PIECES, "shared_vocab=true", "src.vocab_size=320", "tgt.vocab_size=320")
@@ -24,13 +25,22 @@ POST = ("model.norm=post", "model.final_norm=false")
 
 
 def made_run(
-    corpus: Path, folder: Path, *overrides: str, origin: dict[str, Any] | None = None
+    corpus: Path,
+    folder: Path,
+    *overrides: str,
+    origin: dict[str, Any] | None = None,
+    end: float = 0.0,
 ) -> RunDir:
-    """A run whose model says something, though nothing that makes sense; `origin` stands in its meta.json."""
+    """A run whose model says something, though nothing that makes sense; `origin` stands in its meta.json.
+
+    `end` is added to the bias of EOS, for short translations.
+    """
     run, config = prepared(corpus, folder, *overrides)
     sides = [load_side(config, run, name) for name in SIDES]
     model = Transformer(config.model, *(len(side.vocab) for side in sides)).eval()
     randomise(model)
+    if end:
+        model.output.bias.data[EOS] += end
     fingerprints = (sides[0].fingerprint(), sides[1].fingerprint())
     meta = Meta(1, fingerprints, provenance=Provenance.from_json(origin or {}))
     mark_best(run, save(run, step_name(1), parameters_of(model), meta))

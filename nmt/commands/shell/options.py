@@ -113,10 +113,11 @@ Verify = Annotated[
     ),
 ]
 Engine = Annotated[
-    Literal["auto", "torch", "ctranslate2"],
+    Literal["auto", "torch", "ctranslate2", "fxtranslate"],
     option(
-        "[auto|torch|ctranslate2]",
-        "The library that computes; ctranslate2 (if installed) starts faster.",
+        "[auto|torch|ctranslate2|fxtranslate]",
+        "The library that computes; ctranslate2 (if installed) starts faster, and so does fxtranslate, which runs "
+        "imported models of Firefox Translations.",
         envvar="NMT_ENGINE",
     ),
 ]
@@ -124,7 +125,7 @@ Precision = Annotated[
     Literal["auto", "fp32", "bf16", "fp16", "int8"],
     option(
         "[auto|fp32|bf16|fp16|int8]",
-        "Number format of the computation; int8 only with --engine ctranslate2.",
+        "Number format of the computation; int8 only with --engine ctranslate2 or fxtranslate.",
     ),
 ]
 Device = Annotated[str, option("DEVICE", "auto, cpu, mps, cuda or cuda:N.")]

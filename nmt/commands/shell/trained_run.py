@@ -60,7 +60,11 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> "
 
 
 def engine_request(
-    engine: "EngineName", device: str, precision: str, ensemble: list[Path] | None
+    engine: "EngineName",
+    device: str,
+    precision: str,
+    ensemble: list[Path] | None,
+    scores: bool = False,
 ) -> "EngineRequest":
     """What computes, with the trained runs that --ensemble names; raises as `find_run`."""
     from nmt.engines.base import EngineRequest
@@ -69,7 +73,7 @@ def engine_request(
     others = []
     for other in ensemble or []:
         others.append(load_trained_run(RunDir.at(other), [], "name another with --ensemble"))
-    return EngineRequest(engine, device, precision, tuple(others))
+    return EngineRequest(engine, device, precision, tuple(others), scores=scores)
 
 
 def _refuse_idle_run_dir(overrides: list[str], config: Path | None) -> None:

@@ -28,6 +28,8 @@ def write(trained: Trained, folder: Path, quantization: Quantization) -> None:
     run.config.write_text(dump_yaml(dump(_portable(trained.config))), encoding="utf-8")
     _copy_vocabularies(trained.run, run)
     _write_checkpoint(trained, run, quantization)
+    if trained.run.firefox.exists():
+        run.firefox.write_bytes(read_bytes(trained.run.firefox))
     (folder / "README.md").write_text(_readme(trained, quantization), encoding="utf-8")
 
 

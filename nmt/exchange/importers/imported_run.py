@@ -8,6 +8,7 @@ from nmt.config.schema import Config
 from nmt.config.yaml_values import dump_yaml
 from nmt.errors import ModelError
 from nmt.exchange.importers.marian import Marian
+from nmt.exchange.int8_engines import refuse_unfit
 from nmt.files import refuse_taken, replacing
 from nmt.run import checkpoint
 from nmt.run.folder import SIDES, RunDir
@@ -22,8 +23,12 @@ _UPDATES = 0  # imported weights had no updates here
 def write_run(
     model: Marian, folder: Path, prefix: tuple[str, ...], provenance: Provenance
 ) -> RunDir:
-    """Make a run folder of a model. It appears whole or not at all. Raises ConfigError as `refuse_taken`."""
-    config = _config(model, folder, prefix)
+    """Make a run folder of a model. It appears whole or not at all. Raises ConfigError as `refuse_taken`.
+
+    A model that Firefox's engines can run is in it once more, for them.
+    """
+    runs_in_firefox = _runs_in_firefox(model)
+    config = _config(model, folder, prefix, greedy=runs_in_firefox)
     with replacing(folder) as part:
         part.mkdir()
         run = RunDir(part)
@@ -39,11 +44,24 @@ def write_run(
         meta = checkpoint.Meta(_UPDATES, fingerprints, provenance=provenance)
         saved = checkpoint.save(run, checkpoint.step_name(_UPDATES), model.weights, meta)
         checkpoint.mark_best(run, saved)
+        if model.binary is not None and runs_in_firefox:
+            run.firefox.write_bytes(model.binary)
         refuse_taken(folder, FREE)  # something may have appeared there meanwhile
     return RunDir(folder)
 
 
-def _config(model: Marian, folder: Path, prefix: tuple[str, ...]) -> Config:
+def _runs_in_firefox(model: Marian) -> bool:
+    if model.binary is None:
+        return False
+    src, tgt = (len(side.tokens.listed) - 1 for side in (model.src, model.tgt))  # without padding
+    try:
+        refuse_unfit(model.binary, model.config, src, tgt, model.kind)
+    except ModelError:
+        return False
+    return True
+
+
+def _config(model: Marian, folder: Path, prefix: tuple[str, ...], greedy: bool) -> Config:
     """The effective configuration of the run. Raises ModelError for what a run cannot have."""
     src = model.src.tokens.vocab()
     tgt = model.tgt.tokens.vocab()
@@ -61,6 +79,8 @@ def _config(model: Marian, folder: Path, prefix: tuple[str, ...]) -> Config:
         "tgt": {**text, "language": model.tgt.language, "vocab_size": len(tgt)},
         "model": model.config.model_dump(),
     }
+    if greedy:  # they are made for it
+        settings["search"] = {"beam_size": 1}
     if not protects:  # its training knew no placeholders
         settings["prepare"] = {"augment": {"masked": 0.0}}
     try:

@@ -89,6 +89,7 @@ class Marian:
     shared: bool  # one vocabulary for both sides
     weights: Weights
     files: tuple[Path, ...]  # that it was read from
+    binary: bytes | None = None  # the content of a .bin
 
 
 def tokens_by_row(ids: dict[str, Any], place: str) -> list[str]:

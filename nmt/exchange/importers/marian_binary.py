@@ -11,6 +11,8 @@ what they were multiplied with. Matrices for intgemm lie with their axes exchang
 
 import math
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +34,7 @@ Array = np.ndarray[Any, Any]
 _MOST_ARRAYS = 10_000
 _LONGEST_NAME = 200  # bytes
 _MOST_AXES = 4
+_WIDTHS = {FLOAT32: 4, INT8: 1, INTGEMM8: 1}  # bytes of a number
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,39 @@ class _Header:
     length: int
 
 
+@dataclass(frozen=True)
+class Stored:
+    """An array as it lies in a file, which has all of its numbers."""
+
+    kind: int
+    shape: tuple[int, ...]
+    data: memoryview
+
+
 def read_binary(content: bytes, place: str) -> dict[str, Array]:
     """The arrays of a model by name: float32, and text as int8. Raises ModelError if the file is not whole."""
+    with _telling_what_is_damaged(place):
+        stored = _stored(_Reader(content))
+        return {
+            name: _array(name, each)
+            for name, each in stored.items()
+            if not name.endswith(ACTIVATIONS)
+        }
+
+
+def read_stored(content: bytes, place: str) -> dict[str, Stored]:
+    """The arrays as they lie there, by name. Raises ModelError if the file is not whole."""
+    with _telling_what_is_damaged(place):
+        return _stored(_Reader(content))
+
+
+@contextmanager
+def _telling_what_is_damaged(place: str) -> Iterator[None]:
     try:
-        return _arrays(_Reader(content))
+        yield
     except ValueError as error:
-        raise ModelError(
-            f"{place}: not a whole .bin of Marian's ({error}); fetch it again"
-        ) from None
+        message = f"not a whole .bin of Marian's ({error}); fetch it again"
+        raise ModelError(f"{place}: {message}") from None
 
 
 class _Reader:
@@ -76,7 +104,7 @@ class _Reader:
         return layout.unpack(self.take(layout.size))
 
 
-def _arrays(reader: _Reader) -> dict[str, Array]:
+def _stored(reader: _Reader) -> dict[str, Stored]:
     version, count = reader.numbers("Q", 2)
     if version != VERSION:
         raise ValueError(f"it begins with {version} instead of {VERSION}")
@@ -87,14 +115,14 @@ def _arrays(reader: _Reader) -> dict[str, Array]:
     shapes = [reader.numbers("i", header.axes) for header in headers]
     (padding,) = reader.numbers("Q", 1)
     reader.take(padding)
-    arrays: dict[str, Array] = {}
+    stored: dict[str, Stored] = {}
     for name, header, shape in zip(names, headers, shapes, strict=True):
         data = reader.take(header.length)
-        if name in arrays:
+        if name in stored:
             raise ValueError(f"{brief(name)} is in it twice")
-        if not name.endswith(ACTIVATIONS):
-            arrays[name] = _array(name, header.kind, shape, data)
-    return arrays
+        _check(name, header.kind, shape, len(data))
+        stored[name] = Stored(header.kind, shape, data)
+    return stored
 
 
 def _header(reader: _Reader) -> _Header:
@@ -113,28 +141,32 @@ def _name(data: memoryview) -> str:
         raise ValueError("a name that is not UTF-8") from None
 
 
-def _array(name: str, kind: int, shape: tuple[int, ...], data: memoryview) -> Array:
-    """An array in the shape that the file gives it."""
+def _check(name: str, kind: int, shape: tuple[int, ...], length: int) -> None:
+    """Raise ValueError unless so many bytes hold an array of this kind and shape."""
     if min(shape, default=1) < 0:
         raise ValueError(f"{brief(name)} has the shape {list(shape)}")
-    count = math.prod(shape)
-    width = 4 if kind == FLOAT32 else 1
-    used = count * width + (MULTIPLIER.size if kind == INTGEMM8 else 0)
-    if used > len(data):
-        raise ValueError(f"{brief(name)} needs {used:,} bytes and has {len(data):,}")
-    if kind == FLOAT32:
-        return np.frombuffer(data, "<f4", count).reshape(shape).copy()
-    if kind == INT8:
-        return np.frombuffer(data, np.int8, count).reshape(shape).copy()
-    if kind != INTGEMM8 or len(shape) != 2:
+    if kind not in _WIDTHS or (kind == INTGEMM8 and len(shape) > 2):
         raise ValueError(f"{brief(name)} has {len(shape)} axes of type {kind:#x}")
-    return _dequantised(name, shape, data)
+    used = math.prod(shape) * _WIDTHS[kind] + (MULTIPLIER.size if kind == INTGEMM8 else 0)
+    if used > length:
+        raise ValueError(f"{brief(name)} needs {used:,} bytes and has {length:,}")
 
 
-def _dequantised(name: str, shape: tuple[int, ...], data: memoryview) -> Array:
-    rows, columns = shape
-    numbers = np.frombuffer(data, np.int8, rows * columns)
-    (multiplier,) = MULTIPLIER.unpack_from(data, rows * columns)
+def _array(name: str, stored: Stored) -> Array:
+    """An array in the shape that the file gives it."""
+    count = math.prod(stored.shape)
+    if stored.kind == INTGEMM8:
+        return _dequantised(name, stored)
+    kind = "<f4" if stored.kind == FLOAT32 else np.int8
+    return np.frombuffer(stored.data, kind, count).reshape(stored.shape).copy()
+
+
+def _dequantised(name: str, stored: Stored) -> Array:
+    if len(stored.shape) != 2:
+        raise ValueError(f"{brief(name)} has {len(stored.shape)} axes of type {INTGEMM8:#x}")
+    rows, columns = stored.shape
+    numbers = np.frombuffer(stored.data, np.int8, rows * columns)
+    (multiplier,) = MULTIPLIER.unpack_from(stored.data, rows * columns)
     if not (math.isfinite(multiplier) and multiplier > 0):
         raise ValueError(f"{brief(name)} is divided by {multiplier}")
     if name.endswith(TABLES):

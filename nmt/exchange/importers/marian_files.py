@@ -59,7 +59,8 @@ def read_marian_files(folder: Path) -> Marian:
     """The model in a folder. Raises ModelError, in one line, if it is damaged or nmt cannot express it."""
     path = _only_model(folder)
     files = find_sides(folder)
-    arrays, settings = _read_model(path)
+    binary = None if path.suffix == ".npz" else read_unpacked(path)
+    arrays, settings = _read_model(path, binary)
     fields = yaml_fields(settings, f"{path}: {SETTINGS}")
     refuse_other_models(fields)
     tensors = _renamed(arrays, path)
@@ -79,6 +80,7 @@ def read_marian_files(folder: Path) -> Marian:
         shared=shared,
         weights=our_weights(config, src, tgt, shared, Store(path, tensors)),
         files=(path, *files.read),
+        binary=binary,
     )
 
 
@@ -95,14 +97,16 @@ def _models(folder: Path) -> list[Path]:
     return sorted(path for path in found if not path.name.startswith(_SHORTLIST))
 
 
-def _read_model(path: Path) -> tuple[dict[str, Array], bytes]:
-    """The arrays of a file by name, and its settings. Raises ModelError for a damaged file."""
-    if path.suffix == ".npz":
+def _read_model(path: Path, binary: bytes | None) -> tuple[dict[str, Array], bytes]:
+    """The arrays of a file by name, and its settings; `binary` is the content of a .bin.
+
+    Raises ModelError for a damaged file.
+    """
+    if binary is None:
         arrays = _read_npz(path)
     else:
-        content = read_unpacked(path)
-        check_metadata(path, content)
-        arrays = read_binary(content, str(path))
+        check_metadata(path, binary)
+        arrays = read_binary(binary, str(path))
     if SETTINGS not in arrays:
         raise ModelError(f"{path}: no {SETTINGS} in it, so not Marian's; name another model")
     return arrays, arrays.pop(SETTINGS).tobytes().rstrip(b"\0")

@@ -306,7 +306,7 @@ def test_mistakes_on_the_command_line_are_named(run: RunDir, tmp_path: Path) -> 
     code, line = refusal("ct2", out, "-m", run.path, "--quantize", "int4")
     assert (code, "'int4' is not one of 'int8', " in line) == (2, True)
     assert refusal("onnx", out)[1].startswith(
-        "nmt: command line: Invalid value for 'nmt|ct2|hf|argos': 'onnx'"
+        "nmt: command line: Invalid value for 'nmt|ct2|hf|argos|firefox': 'onnx'"
     )
     assert refusal("ct2")[1].startswith("nmt: command line: Missing argument 'DIR'; see ")
     assert refusal("ct2", out, "-m", tmp_path / "nowhere")[0] == 5
@@ -387,7 +387,7 @@ def test_the_page_of_help_is_whole_and_plain(monkeypatch: pytest.MonkeyPatch) ->
     help_page = export("--help").output
     assert all(len(line) <= 80 for line in help_page.splitlines())
     assert not re.search(r"<\w+|None", help_page)
-    assert re.search(r"^  nmt\|ct2\|hf\|argos  ", help_page, re.MULTILINE)
+    assert re.search(r"^  nmt\|ct2\|hf\|argos\|firefox  ", help_page, re.MULTILINE)
 
 
 def test_reading_an_export_loads_no_torch() -> None:

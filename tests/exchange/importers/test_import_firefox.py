@@ -15,10 +15,14 @@ import pytest
 import torch
 
 from nmt.commands.shell.trained_run import find_run
+from nmt.config.schema import ModelConfig
 from nmt.errors import ModelError, print_nothing
+from nmt.exchange.importers.fields import Fields
 from nmt.exchange.importers.importing import import_run, read_model
 from nmt.exchange.importers.marian_binary import read_binary
+from nmt.exchange.importers.marian_config import refuse_other_models
 from nmt.exchange.importers.marian_vocab import find_sides
+from nmt.exchange.marian_settings import NEEDED, WITHOUT_EFFECT, settings_of
 from nmt.text.vocab import BOS, EOS
 from nmt.translate.opening import load_translator
 
@@ -237,6 +241,84 @@ def test_settings_that_nmt_has_not(
     arrays = firefox(tmp_path, True, is_quantised=False)
     marians.write_bin(tmp_path / MODEL, arrays, False, **{**marians.SSRU, **settings})
     assert message in refused(tmp_path)
+
+
+# What `modelConfig` of Mozilla's two models from English to Chinese says, and another value for each key that matters.
+OTHER = {
+    "dec-cell": "gru",
+    "dec-depth": 9,
+    "dim-emb": 7,
+    "dim-vocabs": [7, 7],
+    "enc-depth": 9,
+    "output-omit-bias": True,
+    "tied-embeddings-all": False,
+    "transformer-decoder-autoreg": "average-attention",
+    "transformer-decoder-dim-ffn": 7,
+    "transformer-dim-ffn": 7,
+    "transformer-ffn-activation": "gelu",
+    "transformer-heads": 5,
+    "transformer-postprocess": "da",
+    "transformer-postprocess-emb": "x",
+    "transformer-postprocess-top": "n",
+    "transformer-preprocess": "n",
+    "transformer-train-position-embeddings": True,
+} | dict.fromkeys(NEEDED, "another")
+
+
+@pytest.fixture(scope="module")
+def whole_settings() -> dict[str, object]:
+    """All settings of the random model."""
+    rows = len(random_model(True)[0]["Wemb"])
+    config = ModelConfig.model_validate(
+        {"d_model": 32, "heads": 4, "d_ff": 48, "encoder_layers": 2, "decoder_layers": 3}
+        | {"decoder": "ssru", "norm": "post", "activation": "swish", "tie_embeddings": "all"}
+    )
+    return settings_of(config, rows, rows)
+
+
+def test_whole_settings_are_obeyed(whole_settings: dict[str, object], tmp_path: Path) -> None:
+    arrays = firefox(tmp_path, True, is_quantised=False)
+    marians.write_bin(tmp_path / MODEL, arrays, False, **whole_settings)
+    assert read_model(tmp_path).config.decoder_layers == 3
+    # With one table for all, it is the same whether target and output have one or not.
+    assert whole_settings.keys() == OTHER.keys() | WITHOUT_EFFECT.keys() | {"tied-embeddings"}
+
+
+@pytest.mark.parametrize("name", sorted(OTHER))
+def test_each_setting_that_matters_is_refused_with_another_value(
+    name: str, whole_settings: dict[str, object], tmp_path: Path
+) -> None:
+    arrays = firefox(tmp_path, True, is_quantised=False)
+    marians.write_bin(tmp_path / MODEL, arrays, False, **{**whole_settings, name: OTHER[name]})
+    line = refused(tmp_path)
+    missing = {"dec-depth": "layers.3.", "enc-depth": "layers.2.", "transformer-heads": "heads=5"}
+    assert missing.get(name, name) in line
+
+
+def test_settings_that_tie_other_tables_are_refused(tmp_path: Path) -> None:
+    arrays = firefox(tmp_path, False, is_quantised=False)
+    marians.write_bin(tmp_path / MODEL, arrays, False, **marians.SSRU, **{"tied-embeddings": False})
+    assert "'tied-embeddings' is False: the weights are of a model with True" in refused(tmp_path)
+
+
+def test_metadata_of_another_model_is_refused(
+    whole_settings: dict[str, object], tmp_path: Path
+) -> None:
+    firefox(tmp_path, True, is_quantised=False)
+    settings = {**whole_settings, "transformer-pool": True}
+    (tmp_path / "metadata.json").write_text(json.dumps({"modelConfig": settings}))
+    assert "metadata.json: modelConfig: 'transformer-pool' is True" in refused(tmp_path)
+
+
+def test_published_settings_are_all_known(whole_settings: dict[str, object]) -> None:
+    shared = Path(__file__).resolve().parents[4] / "shared" / "data" / "firefox"
+    files = sorted(shared.glob("*.metadata.json"))
+    if not files:
+        pytest.skip("no published metadata.json beside this checkout")
+    for path in files:
+        published = json.loads(path.read_text())["modelConfig"]
+        assert published.keys() <= whole_settings.keys()
+        refuse_other_models(Fields(str(path), published))
 
 
 ONE = ("a", 0x0404, (1, 2), struct.pack("<2f", 1, 2))
