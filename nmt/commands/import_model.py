@@ -10,7 +10,8 @@ Source = Annotated[
     Path,
     options.path_argument(
         "SOURCE",
-        "A folder with a MarianMT or Marian model, or owner/name on the Hugging Face hub.",
+        "firefox for Mozilla's newest model, a folder with a MarianMT or Marian model, or owner/name on the Hugging "
+        "Face hub.",
     ),
 ]
 Target = Annotated[Path, options.path_argument("DIR", "The run folder to make: new, or empty.")]

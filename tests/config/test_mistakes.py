@@ -98,7 +98,12 @@ def test_a_choice_that_is_not_there_is_told_with_all_that_are() -> None:
         if Literal in kinds:
             message = refusal(name, "nonsense")
             assert message is not None
-            choices = get_args(field_of(name).annotation)
+            literals = [
+                each
+                for each in alternatives(field_of(name).annotation)
+                if get_origin(each) is Literal
+            ]
+            choices = [choice for each in literals for choice in get_args(each)]
             assert all(str(choice) in message for choice in choices), message
 
 

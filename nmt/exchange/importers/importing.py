@@ -1,12 +1,14 @@
 """A folder, or a model on the hub, becomes a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from nmt import __version__
-from nmt.errors import ModelError, Say
-from nmt.exchange.importers import hub, marian_files, marian_hf
+from nmt.errors import ConfigError, ModelError, Say
+from nmt.exchange.importers import firefox_models, hub, marian_files, marian_hf
 from nmt.exchange.importers.imported_run import FREE, write_run
 from nmt.exchange.importers.languages import choose_prefix, named, target_tokens
 from nmt.exchange.importers.licence import stated_licence
@@ -26,25 +28,26 @@ class Found:
     folder: Path
     name: str
     revision: str | None = None  # on the hub
+    licence: str | None = None  # where the folder does not say it
 
 
 def import_run(
     source: str, folder: Path, prefix: str | None, revision: str | None, say: Say
 ) -> RunDir:
-    """Make `folder` a run of the model in `source`, a folder or `owner/name` on the hub.
+    """Make `folder` a run of the model in `source`: a folder, `owner/name` on the hub, or `firefox`.
 
     `prefix` is put before each source; None leaves the choice to `choose_prefix`. Raises ModelError for a model that
     is missing, damaged, or not to be expressed, ConfigError for an unfit `folder`, `prefix` or `revision`.
     """
     refuse_taken(folder, FREE)
-    with readable_or(ModelError):
-        found = _find(source, revision)
+    with readable_or(ModelError), _found(source, revision, say) as found:
         refuse_special_files([found.folder])
         model = read_model(found.folder)
+        licence = stated_licence(found.folder) or found.licence
+        provenance = _provenance(found, model, licence)
     vocab = model.src.tokens.vocab()
     chosen = choose_prefix(vocab, prefix, found.name)
-    licence = stated_licence(found.folder)
-    run = write_run(model, folder, chosen, _provenance(found, model, licence))
+    run = write_run(model, folder, chosen, provenance)
 
     for line in _description(found, model, licence):
         say(f"nmt: {line}")
@@ -67,16 +70,27 @@ def _reader(folder: Path) -> Callable[[Path], Marian]:
     raise ModelError(f"{folder}: {_UNKNOWN}; name a folder with one of these")
 
 
-def _find(source: str, revision: str | None) -> Found:
+@contextmanager
+def _found(source: str, revision: str | None, say: Say) -> Iterator[Found]:
+    """The model that `source` means, in a folder that is there as long as it is read."""
     path = Path(source)
     if path.is_dir():
         hub.refuse_revision_of_folder(path, revision)
-        return Found(path, source)
-    if path.exists() or not hub.is_name(source):
-        fix = "name a folder, or a model on the hub as owner/name"
+        yield Found(path, source)
+    elif source == firefox_models.NAME:
+        if revision is not None:
+            message = "the newest model is taken; only models on the hub have revisions"
+            raise ConfigError(f"command line: --revision {revision}: {message}")
+        with TemporaryDirectory() as place:
+            released = firefox_models.fetch(Path(place), say)
+            name = f"{source} {released.architecture}"
+            yield Found(Path(place), name, licence=firefox_models.LICENCE)
+    elif path.exists() or not hub.is_name(source):
+        fix = "name a folder, firefox, or a model on the hub as owner/name"
         raise ModelError(f"{source}: no such folder; {fix}")
-    fetched, commit = hub.fetch(source, revision)
-    return Found(fetched, source, commit)
+    else:
+        fetched, commit = hub.fetch(source, revision)
+        yield Found(fetched, source, commit)
 
 
 def _provenance(found: Found, model: Marian, licence: str | None) -> Provenance:
