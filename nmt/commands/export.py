@@ -10,11 +10,11 @@ from nmt.errors import print_nothing
 from nmt.exchange.exporters.quantization import QUANTIZATIONS, Quantization, chosen_quantization
 
 Target = Annotated[
-    Literal["nmt", "ct2", "hf", "argos", "firefox"],
+    Literal["nmt", "ct2", "hf", "argos", "firefox", "page"],
     options.argument(
         "|".join(QUANTIZATIONS),
-        "nmt elsewhere, CTranslate2, Hugging Face transformers, Argos Translate and LibreTranslate, or "
-        "Firefox Translations' engines.",
+        "nmt elsewhere, CTranslate2, Hugging Face transformers, Argos Translate and LibreTranslate, "
+        "Firefox Translations' engines, or a page that translates in the browser.",
     ),
 ]
 Folder = Annotated[Path, options.path_argument("DIR", "The folder to make.")]

@@ -84,8 +84,12 @@ class _SafeRedirects(HTTPRedirectHandler):
     """Follows a server to no address that nmt would not ask by itself."""
 
     def redirect_request(self, *arguments: Any) -> Request | None:
-        """What to ask instead; the new address is the last argument."""
-        refuse_unsafe(arguments[-1])
+        """What to ask instead. The first answer is the second argument, the new address the last."""
+        try:
+            refuse_unsafe(arguments[-1])
+        except ModelError:
+            arguments[1].close()
+            raise
         return super().redirect_request(*arguments)
 
 

@@ -18,6 +18,9 @@ class Bucket(ThreadingHTTPServer):
         self.ranges = True
         self.told: list[tuple[str, int]] = []
 
+    def handle_error(self, *_arguments: object) -> None:
+        """A client that has heard enough hangs up."""
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"

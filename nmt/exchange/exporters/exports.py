@@ -19,6 +19,7 @@ from nmt.exchange.exporters import (
     firefox_folder,
     hugging_face_folder,
     run_folder,
+    web_page,
 )
 from nmt.exchange.exporters.export_folder import export_folder
 from nmt.exchange.exporters.quantization import Quantization
@@ -56,6 +57,11 @@ TARGETS = {
         firefox_folder.refuse,
         firefox_folder.write,
         "its README.md has the lines that use it",
+    ),
+    "page": Target(
+        web_page.refuse,
+        web_page.write,
+        "open its translate.html in a browser",
     ),
     "argos": Target(
         argos.refuse,

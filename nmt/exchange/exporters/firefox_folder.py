@@ -3,7 +3,7 @@
 import hashlib
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmt.config.yaml_values import dump_yaml
 from nmt.corpus.reading.pairs import read_pairs
@@ -16,7 +16,7 @@ from nmt.exchange.exporters.marian import (
     refuse_inexpressible,
     refuse_trained_start,
 )
-from nmt.exchange.exporters.marian_pieces import MarianPieces, marian_pieces
+from nmt.exchange.exporters.marian_pieces import marian_pieces
 from nmt.exchange.exporters.marian_writer import in_int8, write_binary
 from nmt.exchange.exporters.quantization import Quantization
 from nmt.exchange.exporters.trained import Trained
@@ -48,41 +48,40 @@ def refuse(trained: Trained) -> None:
             raise ModelError(f"src.{setting} is on: Firefox's engines do not prepare text so")
 
 
-def write(trained: Trained, folder: Path, _quantization: Quantization) -> None:
-    """Write the model, the vocabularies, metadata.json and README.md. Raises as `refuse` does."""
+class Files(NamedTuple):
+    """A model as the engines get it; with one vocabulary for both sides, `src` and `tgt` are equal."""
+
+    model: bytes
+    src: bytes
+    tgt: bytes
+    settings: dict[str, Any]
+
+
+def files_of(trained: Trained) -> Files:
+    """The contents of the files. Raises ModelError if the run has no dev set, on which int8 is set up."""
     src = marian_pieces(trained.pieces("src"))
     tgt = marian_pieces(trained.pieces("tgt"))
     settings = settings_of(trained.config.model, len(src.rows), len(tgt.rows))
-    content = _model(trained, src, tgt, settings)
-    (folder / MODEL).write_bytes(content)
-    _write_vocabularies(trained, folder, src, tgt)
-    write_json(folder / "metadata.json", _metadata(trained, content, settings))
+    arrays = arrays_of(trained, src.ids(trained.src.vocab, EOS), tgt.ids(trained.tgt.vocab, EOS))
+    model = write_binary(in_int8(arrays, _multipliers(trained)), dump_yaml(settings))
+    return Files(model, src.content, tgt.content, settings)
+
+
+def write(trained: Trained, folder: Path, _quantization: Quantization) -> None:
+    """Write the model, the vocabularies, metadata.json and README.md. Raises as `refuse` and `files_of` do."""
+    files = files_of(trained)
+    (folder / MODEL).write_bytes(files.model)
+    if _is_joint(trained):
+        (folder / JOINT).write_bytes(files.src)
+    else:
+        (folder / SOURCE).write_bytes(files.src)
+        (folder / TARGET).write_bytes(files.tgt)
+    write_json(folder / "metadata.json", _metadata(trained, files))
     (folder / "README.md").write_text(_readme(trained), encoding="utf-8")
 
 
 def _is_joint(trained: Trained) -> bool:
     return trained.config.model.tie_embeddings == "all"
-
-
-def _write_vocabularies(
-    trained: Trained, folder: Path, src: MarianPieces, tgt: MarianPieces
-) -> None:
-    if _is_joint(trained):
-        (folder / JOINT).write_bytes(src.content)
-    else:
-        (folder / SOURCE).write_bytes(src.content)
-        (folder / TARGET).write_bytes(tgt.content)
-
-
-def _model(
-    trained: Trained,
-    src: MarianPieces,
-    tgt: MarianPieces,
-    settings: dict[str, Any],
-) -> bytes:
-    arrays = arrays_of(trained, src.ids(trained.src.vocab, EOS), tgt.ids(trained.tgt.vocab, EOS))
-    items = in_int8(arrays, _multipliers(trained))
-    return write_binary(items, dump_yaml(settings))
 
 
 def _multipliers(trained: Trained) -> dict[str, float]:
@@ -113,12 +112,12 @@ def _dev_pairs(trained: Trained) -> list[tuple[list[int], list[int]]]:
     return pairs
 
 
-def _metadata(trained: Trained, content: bytes, settings: dict[str, Any]) -> dict[str, Any]:
+def _metadata(trained: Trained, files: Files) -> dict[str, Any]:
     return {
         "architecture": "nmt",
-        "byteSize": len(content),
-        "hash": hashlib.sha256(content).hexdigest(),
-        "modelConfig": settings,
+        "byteSize": len(files.model),
+        "hash": hashlib.sha256(files.model).hexdigest(),
+        "modelConfig": files.settings,
         "sourceLanguage": trained.src.language,
         "targetLanguage": trained.tgt.language,
     }

@@ -23,6 +23,7 @@ QUANTIZATIONS: dict[str, tuple[Quantization, ...]] = {
     "hf": ("float32",),
     "argos": OF_CTRANSLATE2,
     "firefox": ("int8",),
+    "page": ("int8",),
 }
 
 
