@@ -24,6 +24,8 @@ _BLOCK = 2**18  # bytes
 _PATIENCE = 30  # seconds without a byte
 _LARGEST = 2**28  # bytes
 _NAME = re.compile(r"[\w-][\w.-]{0,200}", re.ASCII)
+_PRINTABLE = re.compile(r"[!-~]+")
+_SHOWN = 200  # characters of an address in a message
 _OWN = ("localhost", "127.0.0.1", "::1")  # hosts to which no network leads
 _UNSATISFIABLE = 416  # a server's answer where there is nothing to go on with
 _PARTIAL = 206
@@ -74,10 +76,16 @@ def cache_folder() -> Path:
 
 
 def refuse_unsafe(url: str) -> None:
-    """Raise ModelError for an address that is not HTTPS, unless it is on this machine."""
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _OWN):
-        raise ModelError(f"{url}: not an address with https; nmt fetches nothing else")
+    """Raise ModelError for an address that is not a whole one with HTTPS, unless it is on this machine."""
+    try:
+        parts = urlsplit(url)
+        host, scheme = parts.hostname, parts.scheme
+    except ValueError:  # such as for half of a bracket
+        host = scheme = None
+    is_safe = scheme == "https" or (scheme == "http" and host in _OWN)
+    if not (host and is_safe and _PRINTABLE.fullmatch(url)):
+        message = "not an address with https; nmt fetches nothing else"
+        raise ModelError(f"{url[:_SHOWN]!r}: {message}")
 
 
 class _SafeRedirects(HTTPRedirectHandler):

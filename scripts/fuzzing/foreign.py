@@ -36,7 +36,8 @@ _SETTINGS = {
 }
 
 
-def _pieces() -> bytes:
+def pieces_of_both() -> bytes:
+    """A sentencepiece model of both languages."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(_LINES),
@@ -83,7 +84,7 @@ def _layers() -> Iterator[tuple[str, Tensor]]:
 
 def _make_hf(folder: Path, save: Callable[[dict[str, Tensor], Path], Path]) -> list[Path]:
     torch.manual_seed(1)
-    pieces = _pieces()
+    pieces = pieces_of_both()
     vocab = [*_vocab(pieces), "<pad>"]
     tensors = dict(_layers())
     tensors["model.shared.weight"] = torch.randn(len(vocab), _WIDTH)
@@ -157,7 +158,7 @@ def _marian_name(name: str) -> str:
 def make_npz(folder: Path) -> list[Path]:
     """A Marian of one layer."""
     torch.manual_seed(1)
-    pieces = _pieces()
+    pieces = pieces_of_both()
     vocab = _vocab(pieces)
     arrays = {}
     for name, tensor in _layers():

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from fuzzing import foreign
+from fuzzing import firefox, foreign
 from nmt.config.load import dump, load_config
 from nmt.config.schema import Config
 from nmt.corpus.cleaning.prepare import is_current
@@ -346,4 +346,6 @@ FORMATS: dict[str, Format] = {
     "marian hf": Format(foreign.make_hf_safetensors, foreign.read_foreign),
     "marian .bin": Format(foreign.make_hf_bin, foreign.read_foreign),
     "marian npz": Format(foreign.make_npz, foreign.read_foreign),
+    "firefox": Format(firefox.make_firefox, firefox.read_firefox),
+    "models.json": Format(firefox.make_list, firefox.read_list),
 }

@@ -167,7 +167,7 @@ def test_without_a_network_the_address_is_named(
     monkeypatch.setenv("NMT_FIREFOX_MODELS", "http://example.org/models.json")
     assert "not an address with https" in refused(tmp_path / "run")
     monkeypatch.setenv("NMT_FIREFOX_MODELS", f"{bucket.url}/elsewhere.json")
-    assert refused(tmp_path / "run").startswith("http://example.org/models.json: not an address")
+    assert refused(tmp_path / "run").startswith("'http://example.org/models.json': not an")
 
 
 def test_too_large_a_list_is_not_read(bucket: Bucket, tmp_path: Path) -> None:
@@ -225,7 +225,10 @@ def test_hashes_of_files_are_known() -> None:
         (["text", 5], {}, "no released model"),
         ([ONE], {"models": []}, "'models' is a list: no list of models"),
         ([ONE], {"baseUrl": 5}, "'baseUrl' is 5: not text"),
-        ([ONE], {"baseUrl": "ftp://x.org"}, "ftp://x.org/a/m.bin: not an address with https"),
+        ([ONE], {"baseUrl": "ftp://x.org"}, "'ftp://x.org/a/m.bin': not an address with https"),
+        ([ONE], {"baseUrl": "https:/x.org"}, "'https:/x.org/a/m.bin': not an address with https"),
+        ([ONE], {"baseUrl": "https://[*a"}, "'https://[*a/a/m.bin': not an address with https"),
+        ([ONE], {"baseUrl": "https://x.org/茶"}, "not an address with https"),
         ([{**ONE, "files": 5}], {}, "'files' is 5: no files"),
         ([{**ONE, "files": {"model": {"path": "m"}}}], {}, "no vocab, or srcVocab and trgVocab"),
         ([{**ONE, "files": {**FILES, "model": 5}}], {}, "model is 5 among its files"),
