@@ -21,7 +21,7 @@ from nmt.model.kernels.attention import bias_of
 from nmt.model.kernels.layout import PADDED
 from nmt.model.layers import FeedForward
 from nmt.model.transformer import Transformer, sinusoids
-from nmt.text.vocab import PAD
+from nmt.text.vocab import BOS, PAD
 from nmt.train.start.initialise import initialise
 
 VARIANTS = [
@@ -164,6 +164,29 @@ def test_dropout_takes_from_what_a_sublayer_gives_and_not_from_its_residual(norm
     layer = build(tiny(norm=norm, dropout=0.5)).train().encoder[0].attention_residual
     x = torch.randn(2, 3, 16, dtype=torch.float64)
     exactly(layer(x, torch.zeros_like), x if norm == "pre" else layer.norm(x))
+
+
+# --- what the decoder starts from ---
+
+
+def test_a_decoder_with_ssru_starts_from_zeros_unless_it_is_told_otherwise() -> None:
+    assert tiny(decoder="ssru").starts_from_zeros
+    assert tiny(decoder_start="zeros").starts_from_zeros
+    assert not tiny().starts_from_zeros
+    assert not tiny(decoder="ssru", decoder_start="bos").starts_from_zeros
+
+
+@pytest.mark.parametrize("decoder", ["attention", "ssru"])
+@pytest.mark.parametrize("tie", ["all", "target", "none"])
+def test_a_start_from_zeros_is_that_of_a_vector_of_zeros(decoder: str, tie: str) -> None:
+    shape = {"decoder": decoder, "tie_embeddings": tie, "scale": "output"}
+    from_zeros = build(tiny(**shape, decoder_start="zeros"), 23, 23)
+    from_vector = build(tiny(**shape, decoder_start="bos"), 23, 23)
+    src, tgt_in = random_batch(LENGTHS)
+    assert not torch.allclose(from_zeros(src, tgt_in), from_vector(src, tgt_in))
+    from_vector.tgt_embedding.tokens.weight[BOS] = 0.0
+    others = torch.arange(23) != BOS  # which is never a target
+    exactly(from_zeros(src, tgt_in)[..., others], from_vector(src, tgt_in)[..., others])
 
 
 # --- decoding step by step ---

@@ -23,7 +23,7 @@ from nmt.translate.opening import load_translator
 
 pytest.importorskip("ctranslate2")
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "guide" / "models.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "guide" / "exports.md"
 # Searched as other programs search: to the last position, and no blank or repeated line tried again.
 GREEDY = ("search.method=greedy", "search.max_ratio=1000")
 TEA = "I like tea."
@@ -189,8 +189,8 @@ def test_the_examples_of_the_documentation_work(
     pytest.importorskip("transformers")
     monkeypatch.chdir(tmp_path)
     made_run(corpus, Path("runs/subword"), *SHARED, *GREEDY, "model.max_length=256")
-    _, _, section = DOCS.read_text(encoding="utf-8").partition("\n## Export a model\n")
-    section = section.partition("\n## ")[0]
+    _, _, section = DOCS.read_text(encoding="utf-8").partition("\nThe examples below")
+    section = section.partition("\n## For Firefox's engines\n")[0]
     commands = re.findall(r"^nmt export (.*)$", section, re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["ct2", "hf", "argos"]
     for command in commands:
@@ -306,7 +306,7 @@ def test_mistakes_on_the_command_line_are_named(run: RunDir, tmp_path: Path) -> 
     code, line = refusal("ct2", out, "-m", run.path, "--quantize", "int4")
     assert (code, "'int4' is not one of 'int8', " in line) == (2, True)
     assert refusal("onnx", out)[1].startswith(
-        "nmt: command line: Invalid value for 'nmt|ct2|hf|argos|firefox': 'onnx'"
+        "nmt: command line: Invalid value for 'nmt|ct2|hf|argos|firefox|page': 'onnx'"
     )
     assert refusal("ct2")[1].startswith("nmt: command line: Missing argument 'DIR'; see ")
     assert refusal("ct2", out, "-m", tmp_path / "nowhere")[0] == 5
@@ -387,7 +387,7 @@ def test_the_page_of_help_is_whole_and_plain(monkeypatch: pytest.MonkeyPatch) ->
     help_page = export("--help").output
     assert all(len(line) <= 80 for line in help_page.splitlines())
     assert not re.search(r"<\w+|None", help_page)
-    assert re.search(r"^  nmt\|ct2\|hf\|argos\|firefox  ", help_page, re.MULTILINE)
+    assert re.search(r"^  nmt\|ct2\|hf\|argos\|firefox\|page  ", help_page, re.MULTILINE)
 
 
 def test_reading_an_export_loads_no_torch() -> None:
