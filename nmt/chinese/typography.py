@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
 from nmt.chinese.quotation_marks import STOPS, paired_quotes
@@ -82,8 +82,7 @@ _TIME = re.compile(
     re.VERBOSE,
 )
 # What is never touched inside, but for times, and is no Chinese context outside.
-_PROTECTED = re.compile(
-    rf"""
+_PROTECTED = rf"""
     \A [\s\#>*-]{{0,20}} \d+ (?: \.\d+ )+ \. (?=\s)              # 2.1. 安装
   | {PATTERN}
   | {_TIME.pattern}
@@ -95,9 +94,15 @@ _PROTECTED = re.compile(
   | \^ [_.-]? \^                                            # ^_^
   | != | \?\?= | :: | :=                                    # operators
   | [{_WORD}{_SIGN}]
-    """,
-    re.VERBOSE,
-)
+    """
+
+
+@cache
+def _protected() -> re.Pattern[str]:
+    """Compiled when a text first needs it: that takes longer than to repair a line."""
+    return re.compile(_PROTECTED, re.VERBOSE)
+
+
 # Every protected span has one of these.
 _PROTECTABLE = re.compile(f"[`<&{{%:：.@/#(,;=^{_WORD}{_SIGN}]|-[A-Za-z]")
 
@@ -140,7 +145,7 @@ def repair(text: str, spacing: Spacing = "keep") -> str:
         spans.append(span.replace("：", ":") if _TIME.fullmatch(span) else span)
         return _WORD if span[0].isalnum() and span[-1].isalnum() else _SIGN
 
-    line = _PROTECTED.sub(hide, text) if _PROTECTABLE.search(text) else text
+    line = _protected().sub(hide, text) if _PROTECTABLE.search(text) else text
     for _ in range(_MOST_PASSES):
         before, line = line, _repair_once(line, spacing)
         if line == before:

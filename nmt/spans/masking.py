@@ -8,6 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
 
 from nmt.spans.exact import PLACEHOLDER, SUSPICIOUS
@@ -43,22 +44,11 @@ SPAN_PLACEHOLDERS, NUMBER_PLACEHOLDERS = PLACEHOLDERS[:5], PLACEHOLDERS[5:]
 # (10:30): their place among the other words of a date or a time is hard to tell without them. "all": every number.
 Numbers = Literal["long", "figures", "all"]
 
-_SPAN = re.compile(
-    f"{APOSTROPHE} | {PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {IDENTIFIER} | {EMOJI} | {EMOTICON}",
-    re.VERBOSE,
-)
-_SPAN_OR_FIGURE = re.compile(f"{SCALED_NUMBER} | {_SPAN.pattern} | {FIGURE}", re.VERBOSE)
-_SPAN_OR_NUMBER = re.compile(f"{SCALED_NUMBER} | {_SPAN.pattern} | {NUMBER}", re.VERBOSE)
-_PATTERNS: dict[Numbers, re.Pattern[str]] = {
+_SPAN = f"{APOSTROPHE} | {PLACEHOLDER} | {PATTERN} | {LONG_NUMBER} | {IDENTIFIER} | {EMOJI} | {EMOTICON}"
+_SPANS: dict[Numbers, str] = {
     "long": _SPAN,
-    "figures": _SPAN_OR_FIGURE,
-    "all": _SPAN_OR_NUMBER,
-}
-# What Chinese writes by rule: 300 CHF.
-_PATTERNS_INTO_CHINESE: dict[Numbers, re.Pattern[str]] = {
-    "long": _SPAN,
-    "figures": re.compile(f"{AMOUNT} | {_SPAN_OR_FIGURE.pattern}", re.VERBOSE),
-    "all": re.compile(f"{AMOUNT} | {_SPAN_OR_NUMBER.pattern}", re.VERBOSE),
+    "figures": f"{SCALED_NUMBER} | {_SPAN} | {FIGURE}",
+    "all": f"{SCALED_NUMBER} | {_SPAN} | {NUMBER}",
 }
 _APOSTROPHE = re.compile(APOSTROPHE, re.VERBOSE)
 _WHOLE_NUMBER = re.compile(rf"{WHOLE_SCALED_NUMBER.pattern} | {NUMBER} \Z", re.VERBOSE)
@@ -148,7 +138,19 @@ def beside(left: str, right: str) -> str:
 
 def find(text: str, numbers: Numbers = "long") -> list[str]:
     """The protected spans of a text in order, `numbers` among them."""
-    return _found(_PATTERNS[numbers], text) if _may_have_spans(text, numbers) else []
+    return _found(_pattern(numbers), text) if _may_have_spans(text, numbers) else []
+
+
+@cache
+def _pattern(numbers: Numbers, into_chinese: bool = False) -> re.Pattern[str]:
+    """What spans are; with `into_chinese`, amounts that Chinese writes by rule are some: 300 CHF.
+
+    Compiled when a text first needs it: that takes longer than to translate a line.
+    """
+    spans = _SPANS[numbers]
+    if into_chinese and numbers != "long":
+        spans = f"{AMOUNT} | {spans}"
+    return re.compile(spans, re.VERBOSE)
 
 
 def _found(pattern: re.Pattern[str], text: str) -> list[str]:
@@ -196,8 +198,7 @@ def mask(
 
         return pattern.sub(hide, text)
 
-    patterns = _PATTERNS_INTO_CHINESE if into_chinese else _PATTERNS
-    masked = hide_all(patterns[numbers], text)
+    masked = hide_all(_pattern(numbers, into_chinese), text)
     elements = tag_elements(spans)
     masked = _hide_emphasis(masked, free, spans, elements)
     if is_foreign:
@@ -277,7 +278,7 @@ def _hide_shared_spans(
     def hide(match: re.Match[str]) -> str:
         return match[0] if _is_apostrophe(match) else placeholders.get(match[0], match[0])
 
-    pattern = _PATTERNS[numbers]
+    pattern = _pattern(numbers)
     return pattern.sub(hide, src), pattern.sub(hide, tgt)
 
 
