@@ -17,7 +17,7 @@ from nmt.errors import EngineError
 from nmt.exchange.int8_engines import refuse_unfit
 from nmt.files import read_bytes
 from nmt.machine.cpu import threads
-from nmt.machine.helpers import CAN_FORK
+from nmt.machine.helpers import CAN_FORK, Helpers, is_helper
 from nmt.run.folder import RunDir
 from nmt.search.batches import longest_target
 from nmt.search.hypotheses import Hypothesis, NBest
@@ -28,6 +28,8 @@ _UNKNOWN = (
     "\ufffc"  # a character that no vocabulary has: what the model does not know stays unknown
 )
 _NOT_MARIANS = 2  # of our ids: Marian has neither padding nor a start
+_TASK = 8  # sentences that another process gets at a time
+_WORTH_A_PROCESS = 2 * _TASK
 _BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
 _FIX = "run pip install fxtranslate, or use --engine torch"
 
@@ -78,6 +80,9 @@ class FxtranslateEngine:
         self.longest = config.max_length - 1
         count = threads()
         self.helpers = count if count > 1 and CAN_FORK else 0
+        self._pool: Helpers[list[str], list[str]] | None = (
+            None  # of helpers, once there is enough to do
+        )
         self._translator()  # what is wrong with it shows now
 
     def fingerprint(self) -> str:
@@ -94,22 +99,33 @@ class FxtranslateEngine:
         """
         if search.effective_method != "greedy" or search.no_repeat_ngram:
             return self._second().decode(sources, search, phrases)
-        wanting = [i for i, wanted in enumerate(phrases) if wanted]
-        found: dict[int, NBest] = {}
+        plain = [i for i in range(len(sources)) if not (phrases and phrases[i])]
+        texts = self._translated([self._text(sources[i]) for i in plain])
+        found = {
+            i: [self._hypothesis(text, longest_target(len(sources[i]), self.longest, search))]
+            for i, text in zip(plain, texts, strict=True)
+        }
+        wanting = [i for i in range(len(sources)) if i not in found]
         if wanting:
-            chosen = [sources[i] for i in wanting]
-            results = self._second().decode(chosen, search, [phrases[i] for i in wanting])
-            found = dict(zip(wanting, results, strict=True))
-        for i, source in enumerate(sources):
-            if i not in found:
-                limit = longest_target(len(source), self.longest, search)
-                found[i] = [self._hypothesis(source, limit)]
+            chosen, wanted = [sources[i] for i in wanting], [phrases[i] for i in wanting]
+            results = self._second().decode(chosen, search, wanted)
+            found |= dict(zip(wanting, results, strict=True))
         return [found[i] for i in range(len(sources))]
 
-    def _hypothesis(self, source: list[int], limit: int) -> Hypothesis:
-        text = self._translate(self._text(source))
-        ids = self.tgt.encode(text)[:limit]
-        return Hypothesis(ids, float("nan"), float("nan"))
+    def _hypothesis(self, text: str, limit: int) -> Hypothesis:
+        return Hypothesis(self.tgt.encode(text)[:limit], float("nan"), float("nan"))
+
+    def _translated(self, texts: list[str]) -> list[str]:
+        """Translate texts: many of them with the other processes that may help, if this is not one of them."""
+        if not self.helpers or is_helper() or len(texts) < _WORTH_A_PROCESS * self.helpers:
+            return self._translate_all(texts)
+        if self._pool is None:
+            self._pool = Helpers(self._translate_all, self.helpers)
+        tasks = [texts[first : first + _TASK] for first in range(0, len(texts), _TASK)]
+        return [text for done in self._pool.map(tasks) for text in done]
+
+    def _translate_all(self, texts: list[str]) -> list[str]:
+        return list(map(self._translate, texts))
 
     def _text(self, source: list[int]) -> str:
         tokens = [_UNKNOWN if i == UNK else self.src.vocab.tokens[i] for i in source]

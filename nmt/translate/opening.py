@@ -27,6 +27,7 @@ def open_translator(
     try:
         if chosen == "fxtranslate":
             engine, checkpoint = open_fxtranslate(config, run, lambda: in_torch().engine, say)
+            engine.helpers = engine.helpers if asked.helpers else 0
             return _translator(config, engine, (checkpoint,))
         if chosen == "ctranslate2":
             converted, checkpoint = open_ctranslate2(config, run, asked, warn, say)
