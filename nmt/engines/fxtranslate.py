@@ -24,9 +24,8 @@ from nmt.search.hypotheses import Hypothesis, NBest
 from nmt.text.side import Side
 from nmt.text.vocab import UNK
 
-_UNKNOWN = (
-    "\ufffc"  # a character that no vocabulary has: what the model does not know stays unknown
-)
+# A character that no vocabulary has: what the model does not know stays unknown.
+_UNKNOWN = "\ufffc"
 _NOT_MARIANS = 2  # of our ids: Marian has neither padding nor a start
 _TASK = 8  # sentences that another process gets at a time
 _WORTH_A_PROCESS = 2 * _TASK
@@ -80,9 +79,7 @@ class FxtranslateEngine:
         self.longest = config.max_length - 1
         count = threads()
         self.helpers = count if count > 1 and CAN_FORK else 0
-        self._pool: Helpers[list[str], list[str]] | None = (
-            None  # of helpers, once there is enough to do
-        )
+        self._pool: Helpers[list[str], list[str]] | None = None  # until there is enough to do
         self._translator()  # what is wrong with it shows now
 
     def fingerprint(self) -> str:

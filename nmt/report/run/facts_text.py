@@ -46,7 +46,8 @@ def model_line(model: dict[str, object]) -> str:
     """The shape of a Transformer in words."""
     layers = f"{model['encoder_layers']} + {model['decoder_layers']} layers"
     shape = f"d_model {model['d_model']}, {model['heads']} heads, d_ff {model['d_ff']}"
-    return f"Transformer, {layers}, {shape}, {model['norm']}-norm, {model['activation']}"
+    kind = "Transformer with SSRU" if model.get("decoder") == "ssru" else "Transformer"
+    return f"{kind}, {layers}, {shape}, {model['norm']}-norm, {model['activation']}"
 
 
 def _model(facts: RunFacts) -> list[str]:
