@@ -38,7 +38,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
             5,
             "nowhere: does not exist; run nmt train, or name a run with --model",
         ),
-        (["import", "nodir", "no"], 5, "nodir: no such folder; name a folder, or a model on the"),
+        (["import", "nodir", "no"], 5, "nodir: no such folder; name a folder, firefox, or a model"),
         (["import", "nodir"], 2, "Missing argument 'DIR'; see nmt import --help"),
         (["import", "nodir", "{corpus}"], 2, "is not empty; name a new or an empty folder"),
         (["translate", "--config", "none.yaml"], 2, "none.yaml: no such file"),

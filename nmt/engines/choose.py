@@ -51,17 +51,15 @@ def chosen_engine(config: Config, asked: EngineRequest, run: RunDir | None = Non
     if asked.engine not in get_args(EngineName):
         names = ", ".join(get_args(EngineName))
         raise ConfigError(f"engine={asked.engine}: no such engine; choose from {names}")
+    beyond_fxtranslate = _beyond_fxtranslate(config, asked, run)
     if asked.engine == "fxtranslate":
-        _refuse(asked, _beyond_fxtranslate(config, asked, run))
-    if asked.engine == "ctranslate2":
-        _refuse(asked, _beyond_ctranslate2(config, asked))
-    if asked.engine != "auto":
-        return asked.engine
-    if _beyond_fxtranslate(config, asked, run) is None and find_spec("fxtranslate") is not None:
+        _refuse(asked, beyond_fxtranslate)
         return "fxtranslate"
-    if asked.precision == "int8":
+    if asked.engine == "auto" and beyond_fxtranslate is None and find_spec("fxtranslate"):
+        return "fxtranslate"
+    if asked.engine == "ctranslate2" or asked.precision == "int8":
         _refuse(asked, _beyond_ctranslate2(config, asked))
-    return _best_of_two(config, asked)
+    return _best_of_two(config, asked) if asked.engine == "auto" else asked.engine
 
 
 def _beyond_ctranslate2(config: Config, asked: EngineRequest) -> _Beyond | None:
@@ -115,7 +113,7 @@ def _refuse(asked: EngineRequest, beyond: _Beyond | None) -> None:
     """Raise ConfigError for what the engine that is asked for, or its int8, cannot do."""
     if beyond is None:
         return
-    if asked.engine == "auto":
+    if asked.engine in ("auto", "torch"):
         message = f"{beyond.what} needs --engine torch, which does not compute in int8"
         raise ConfigError(f"{message}; leave out --precision int8")
     is_in_environment = os.environ.get("NMT_ENGINE") == asked.engine

@@ -303,9 +303,9 @@ def test_auto_takes_what_can_do_it_and_is_fast_here(
     monkeypatch.setattr(engines, "has_amx", lambda: amx)
     monkeypatch.setattr(engines, "may_have_gpu", lambda device: gpu and device != "cpu")
     config = load_config(None, overrides)
-    assert engines._best_engine(config, EngineRequest("auto", *asked)) == expected
+    assert engines._best_of_two(config, EngineRequest("auto", *asked)) == expected
     ensemble = EngineRequest("auto", *asked, others=((config, RunDir(Path("other"))),))
-    assert engines._best_engine(config, ensemble) == "torch"
+    assert engines._best_of_two(config, ensemble) == "torch"
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_without_the_library_torch_is_taken_and_asking_for_it_is_one_line(
     config = load_config(trained.config)
     monkeypatch.setattr(engines, "find_spec", lambda _name: None)
     monkeypatch.setattr(engines, "has_amx", lambda: False)
-    assert engines._best_engine(config, EngineRequest("auto", "cpu", "auto")) == "torch"
+    assert engines._best_of_two(config, EngineRequest("auto", "cpu", "auto")) == "torch"
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(ConfigError, match=r"CTranslate2 is not installed; run pip install"):
         open_translator(config, trained, EngineRequest("ctranslate2", "cpu", "auto"), print, print)

@@ -52,16 +52,18 @@ class Models(NamedTuple):
     imported: RunDir
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def models(
-    request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Models:
-    """A run that has learned to count."""
-    place = tmp_path_factory.mktemp(request.param)
-    run = train(tiny_config(corpus, place / "run", *KINDS[request.param], *POST, *COURSE))
+def models_of(kind: str, corpus: Path, place: Path) -> Models:
+    """A run that has learned to count, exported, and imported."""
+    run = train(tiny_config(corpus, place / "run", *KINDS[kind], *POST, *COURSE))
     folder = exported("firefox", run, place / "exported")
     imported = import_run(str(folder), place / "imported", None, None, print_nothing)
     return Models(run, folder, imported)
+
+
+@pytest.fixture(scope="module")
+def models(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Models:
+    """With two vocabularies, as Mozilla's into Chinese."""
+    return models_of("split", corpus, tmp_path_factory.mktemp("split"))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,11 @@ def translated(run: RunDir, engine: str, lines: list[str], *settings: str) -> li
     return [each.text for each in translator.translate(lines)]
 
 
-def test_all_write_the_same(models: Models, lines: list[str]) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_write_the_same(
+    kind: str, models: Models, lines: list[str], corpus: Path, tmp_path: Path
+) -> None:
+    models = models if kind == "split" else models_of(kind, corpus, tmp_path)
     ours = translated(models.run, "torch", lines)
     assert len(set(ours)) > len(lines) // 2
     files = sorted(models.folder.glob("*.spm"))  # src before trg, or one for both

@@ -81,13 +81,14 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket
         yield server
 
 
-@pytest.fixture(scope="module", params=[JOINT, SPLIT], ids=["joint", "split"])
-def run(
-    request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory
-) -> RunDir:
-    origin = {"licence": "CC <b>&"}
-    folder = tmp_path_factory.mktemp("run") / "run"
-    return made_run(corpus, folder, *request.param, origin=origin)
+@pytest.fixture(scope="module")
+def run(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
+    """With two vocabularies."""
+    return made(SPLIT, corpus, tmp_path_factory.mktemp("split"))
+
+
+def made(overrides: tuple[str, ...], corpus: Path, folder: Path) -> RunDir:
+    return made_run(corpus, folder / "run", *overrides, origin={"licence": "CC <b>&"})
 
 
 def block(page: str, name: str) -> str:
@@ -97,7 +98,11 @@ def block(page: str, name: str) -> str:
 
 
 @pytest.mark.usefixtures("registry")
-def test_the_page_has_everything_in_it(run: RunDir, tmp_path: Path) -> None:
+@pytest.mark.parametrize("overrides", [JOINT, SPLIT], ids=["joint", "split"])
+def test_the_page_has_everything_in_it(
+    overrides: tuple[str, ...], corpus: Path, tmp_path: Path
+) -> None:
+    run = made(overrides, corpus, tmp_path)
     folder = exported("page", run, tmp_path / "page")
     files = exported("firefox", run, tmp_path / "firefox")
     assert sorted(path.name for path in folder.iterdir()) == [
