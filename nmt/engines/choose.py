@@ -80,24 +80,24 @@ def _beyond_fxtranslate(config: Config, asked: EngineRequest, run: RunDir | None
     beyond = {
         "this model": (
             run is None or not has_firefox(run),
-            "fxtranslate runs what nmt import made of a model of Firefox Translations",
+            "it runs what nmt import made of a model of Firefox Translations",
         ),
         f"--device {asked.device}": (
             asked.device not in ("auto", "cpu"),
-            "fxtranslate computes on the CPU",
+            "it computes on the CPU",
         ),
         f"--precision {asked.precision}": (
             asked.precision not in ("auto", "int8"),
-            "fxtranslate computes in int8",
+            "it computes in int8",
         ),
-        "--ensemble": (bool(asked.others), "fxtranslate decodes with one model"),
-        "search.memory": (search.memory is not None, "fxtranslate does not show its states"),
+        "--ensemble": (bool(asked.others), "it decodes with one model"),
+        "search.memory": (search.memory is not None, "it does not show its states"),
         f"search.method={search.effective_method}": (
             search.effective_method != "greedy",
-            "fxtranslate searches greedily, as with --beam-size 1",
+            "it searches greedily, as with --beam-size 1",
         ),
-        "search.no_repeat_ngram": (search.no_repeat_ngram > 0, "fxtranslate searches greedily"),
-        "what shows scores": (asked.scores, "fxtranslate gives none"),
+        "search.no_repeat_ngram": (search.no_repeat_ngram > 0, "it searches greedily"),
+        "scores in the output": (asked.scores, "it gives none"),
     }
     return next((_Beyond(what, why) for what, (is_so, why) in beyond.items() if is_so), None)
 
@@ -118,6 +118,9 @@ def _refuse(asked: EngineRequest, beyond: _Beyond | None) -> None:
         raise ConfigError(f"{message}; leave out --precision int8")
     is_in_environment = os.environ.get("NMT_ENGINE") == asked.engine
     place = f" ($NMT_ENGINE is {asked.engine})" if is_in_environment else ""
+    if asked.engine == "fxtranslate":
+        message = f"--engine fxtranslate{place} does not go with {beyond.what}: {beyond.why}"
+        raise ConfigError(f"{message}; leave it out")
     raise ConfigError(f"{beyond.what} needs --engine torch{place}; {beyond.why}")
 
 

@@ -145,18 +145,20 @@ def test_the_engine_of_choice(
     config = load_config(models.imported.config, settings)
     assert chosen_engine(config, asked, models.imported) == engine
     if engine == "torch":
-        with pytest.raises(ConfigError, match=r" needs --engine torch; fxtranslate "):
+        with pytest.raises(
+            ConfigError, match=r"^--engine fxtranslate does not go with .*: it .*; leave it out$"
+        ):
             chosen_engine(config, asked._replace(engine="fxtranslate"), models.imported)
 
 
 def test_other_models_are_not_for_it(models: Models) -> None:
     config = load_config(models.run.config, ["search.beam_size=1"])
     assert chosen_engine(config, EngineRequest(), models.run) == "torch"
-    with pytest.raises(ConfigError, match="this model needs --engine torch; fxtranslate runs what"):
+    with pytest.raises(ConfigError, match="does not go with this model: it runs what nmt import"):
         chosen_engine(config, EngineRequest("fxtranslate"), models.run)
     others = (TrainedRun(config, models.run),)
     asked = EngineRequest("fxtranslate", others=others)
-    with pytest.raises(ConfigError, match="--ensemble needs --engine torch"):
+    with pytest.raises(ConfigError, match="--engine fxtranslate does not go with --ensemble: it"):
         chosen_engine(load_config(models.imported.config), asked, models.imported)
 
 

@@ -66,7 +66,8 @@ def _list(address: str, say: Say) -> Path:
     except ModelError as error:
         earlier = place_of(address)
         if not earlier.exists():
-            raise
+            fix = "or take the files of a model from elsewhere, and name their folder"
+            raise ModelError(f"{error}, {fix}") from None
         say(f"nmt: {error}; the list of an earlier time is taken")
         return earlier
 

@@ -163,7 +163,7 @@ def test_without_a_network_the_address_is_named(
     monkeypatch.setenv("NMT_FIREFOX_MODELS", "http://127.0.0.1:9/models.json")
     line = refused(tmp_path / "run")
     assert line.startswith("http://127.0.0.1:9/models.json: cannot be fetched (Connection refused")
-    assert line.endswith("check the network, or fetch it by hand")
+    assert "; check the network, or fetch it by hand, or take the files of a model" in line
     monkeypatch.setenv("NMT_FIREFOX_MODELS", "http://example.org/models.json")
     assert "not an address with https" in refused(tmp_path / "run")
     monkeypatch.setenv("NMT_FIREFOX_MODELS", f"{bucket.url}/elsewhere.json")
