@@ -63,7 +63,10 @@ class RayPool:
         device = model.computing.device
         if ":" in device:
             raise ConfigError(f"--device {device}: Ray chooses the GPU; give --device cuda")
-        wants_gpus = device != "cpu" and model.computing.engine != "ctranslate2"
+        wants_gpus = device != "cpu" and model.computing.engine not in (
+            "ctranslate2",
+            "fxtranslate",
+        )
         self.share = share_out(cluster.nodes(), workers, wants_gpus)
         self._cluster = cluster
         self._ray = cluster.ray

@@ -16,7 +16,7 @@ from nmt.run.trained import find_run_folder, load_trained_run
 
 Row = tuple[str, str]  # what it is, and what it is here
 
-_ENGINES = ("torch", "ctranslate2")
+_ENGINES = ("torch", "ctranslate2", "fxtranslate")
 _PACKAGES = (*_ENGINES, "numpy", "sentencepiece", "jieba", "sacrebleu")
 # Libraries that not everybody has, and what needs them.
 _EXTRAS = dict.fromkeys(("matplotlib", "jinja2", "rapidfuzz"), "nmt report") | {
