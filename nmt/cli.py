@@ -21,6 +21,7 @@ from nmt.commands.info import info
 from nmt.commands.prepare import prepare
 from nmt.commands.report import report
 from nmt.commands.score import score
+from nmt.commands.serve import serve
 from nmt.commands.shell.streams import LastingStream, flush, printable, put, say
 from nmt.commands.shell.usage import Command, describe
 from nmt.commands.train import train
@@ -90,6 +91,7 @@ _COMMANDS = {
     "info": info,
     "report": report,
     "score": score,
+    "serve": serve,
     "export": export,
     "import": import_model,
     "doctor": doctor,

@@ -32,7 +32,7 @@ LAYERS = (
     {"scoring"},
     {"translate"},
     {"train"},
-    {"jobs", "report"},
+    {"jobs", "report", "serve"},
     {"api", "commands"},
     {"cli"},
     {"__main__"},

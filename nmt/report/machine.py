@@ -26,7 +26,9 @@ _EXTRAS = dict.fromkeys(("matplotlib", "jinja2", "rapidfuzz"), "nmt report") | {
     "ray": "--ray",
     "markdown-it-py": "nmt document of Markdown",
     "opencc": "prepare.traditional=convert",
+    "starlette": "nmt serve",
     "tensorboard": "train.tensorboard",
+    "uvicorn": "nmt serve",
 }
 
 

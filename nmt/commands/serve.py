@@ -1,0 +1,122 @@
+"""nmt serve: translations for other programs, over HTTP."""
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nmt.commands.shell import options
+from nmt.commands.shell.streams import say, warn
+from nmt.commands.shell.trained_run import engine_request, find_run, refuse_files_elsewhere
+from nmt.errors import ConfigError, print_nothing
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from nmt.serve.service import Service
+    from nmt.serve.settings import ServeSettings
+    from nmt.translate.translator import Translator
+
+Host = Annotated[str, options.option("ADDRESS", "Where to listen; 0.0.0.0: to the whole network.")]
+Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="0: any that is free.")]
+KeyFile = Annotated[
+    Path | None,
+    options.path_option("FILE", "Keys, one a line; each request needs one.", "--api-key-file"),
+]
+AllowHost = Annotated[
+    list[str] | None,
+    options.option("NAME", "A name by which it is called, beside localhost and IP addresses."),
+]
+AllowOrigin = Annotated[
+    list[str] | None,
+    options.option("ORIGIN", "A page that may ask, such as https://example.org; '*': every page."),
+]
+
+
+def serve(
+    model: options.Model = None,
+    glossary: options.Glossary = None,
+    host: Host = "127.0.0.1",
+    port: Port = 5000,
+    api_key_file: KeyFile = None,
+    allow_host: AllowHost = None,
+    allow_origin: AllowOrigin = None,
+    verify: options.Verify = None,
+    beam_size: options.BeamSize = None,
+    engine: options.Engine = "auto",
+    precision: options.Precision = "auto",
+    device: options.Device = "auto",
+    quiet: options.Quiet = False,
+) -> None:
+    """Translate for other programs, with LibreTranslate's API."""
+    options.check_option("--device", "train.device", device)
+    search = {"glossary": glossary, "verify": verify, "beam_size": beam_size}
+    asked = options.with_options([], "search", search)
+    trained = find_run(model, None, asked)
+    refuse_files_elsewhere(trained.run, trained.config.search, None, asked)
+    server = _library()
+
+    settings = _settings(api_key_file, allow_host, allow_origin)
+    tell = print_nothing if quiet else say
+    with server.listening(host, port) as sock:
+        from nmt.serve.app import make_app
+        from nmt.translate.opening import open_translator
+
+        request = engine_request(engine, device, precision, None)._replace(helpers=False)
+        translator = open_translator(trained.config, trained.run, request, warn, tell)
+        service = _service(translator, settings)
+        _warn_of_strangers(host, settings)
+        tell(f"nmt: listening at {_address(host, sock.getsockname()[1])}; Ctrl-C ends")
+        server.run(make_app(service, tell), sock)
+
+
+def _library() -> "ModuleType":
+    """The module that runs a server. Raises ConfigError without the packages that it needs."""
+    try:
+        from nmt.serve import server
+    except ModuleNotFoundError as error:
+        fix = "run pip install starlette uvicorn"
+        raise ConfigError(f"nmt serve needs {error.name}, which is not installed; {fix}") from None
+    return server
+
+
+def _settings(
+    key_file: Path | None, hosts: list[str] | None, origins: list[str] | None
+) -> "ServeSettings":
+    from nmt.serve.settings import ServeSettings
+
+    keys: tuple[str, ...] = ()
+    if key_file is not None:
+        from nmt.corpus.reading.lines import read_lines
+
+        keys = tuple(key for line in read_lines(key_file) if (key := line.strip()))
+        if not keys:
+            raise ConfigError(f"{key_file}: no keys in it; write one on each line")
+    lower = tuple(name.lower() for name in hosts or ())
+    return ServeSettings(keys=keys, hosts=lower, origins=tuple(origins or ()))
+
+
+def _service(translator: "Translator", settings: "ServeSettings") -> "Service":
+    from nmt.serve.languages import Languages
+    from nmt.serve.service import Service
+
+    languages = Languages(translator.src.language, translator.tgt.language)
+    return Service(translator.translate, languages, settings)
+
+
+def _warn_of_strangers(host: str, settings: "ServeSettings") -> None:
+    """Say it if others may reach the server, and need no key."""
+    if not settings.keys and not _is_own(host):
+        warn(f"--host {host}: everybody who reaches this machine may translate; see --api-key-file")
+
+
+def _is_own(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,0 +1,173 @@
+"""Lines of many requests, translated together by the one thread that owns the model.
+
+Browser tools send hundreds of small requests a second, and a model is faster with many lines at a time. A batch begins
+as soon as its first line has waited for others long enough, and takes of each request a share, so that a long one
+does not keep the short ones waiting.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Condition, Thread
+from time import monotonic
+
+from nmt.translate.translation import Translation
+
+Translate = Callable[[list[str]], list[Translation]]
+_WAIT = 0.01  # seconds that the first line of a batch waits for others
+_BATCH = 256  # lines
+_SHARE = 64  # of a batch, lines of one request while others wait
+
+
+class QueueFullError(Exception):
+    """More lines wait than there is room for."""
+
+
+class ClosedError(Exception):
+    """Nothing is translated any more."""
+
+
+@dataclass(eq=False)
+class _Job:
+    """The lines of a request, those that are translated, and where its result goes."""
+
+    lines: list[str]
+    result: "Future[list[Translation]]" = field(default_factory=Future)
+    done: list[Translation] = field(default_factory=list)
+    arrived: float = field(default_factory=monotonic)
+
+    @property
+    def left(self) -> int:
+        return len(self.lines) - len(self.done)
+
+    def next_lines(self, most: int) -> list[str]:
+        first = len(self.done)
+        return self.lines[first : first + most]
+
+
+class Batcher:
+    """Takes lines from any thread, and translates them in its own."""
+
+    def __init__(self, translate: Translate, room: int) -> None:
+        """`room` is the number of lines that may wait."""
+        self._translate = translate
+        self._room = room
+        self._jobs: deque[_Job] = deque()
+        self._changed = Condition()
+        self._is_closed = False
+        self._thread = Thread(target=self._run, name="nmt-model", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """The lines that wait."""
+        with self._changed:
+            return self._count()
+
+    def _count(self) -> int:
+        """The lines that wait, without those that nobody waits for any more."""
+        self._jobs = deque(job for job in self._jobs if not job.result.cancelled())
+        return sum(job.left for job in self._jobs)
+
+    def submit(self, lines: Sequence[str]) -> "Future[list[Translation]]":
+        """The translations of lines, in order; cancel it to free their places.
+
+        Raises QueueFullError if there is no room for them now, ClosedError after `close`.
+        """
+        job = _Job(list(lines))
+        with self._changed:
+            if self._is_closed:
+                raise ClosedError
+            waiting = self._count()
+            if waiting and waiting + len(job.lines) > self._room:
+                raise QueueFullError
+            if not job.lines:
+                job.result.set_result([])
+            else:
+                self._jobs.append(job)
+                self._changed.notify()
+        return job.result
+
+    def close(self, patience: float) -> None:
+        """Take no more lines, and wait so many seconds for those that were taken; the rest is cancelled."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+        self._thread.join(patience)
+        with self._changed:
+            for job in self._jobs:
+                job.result.cancel()
+            self._jobs.clear()
+
+    # --- the thread of the model ---
+
+    def _run(self) -> None:
+        while (shares := self._next_batch()) is not None:
+            lines = [line for _, of_job in shares for line in of_job]
+            if not lines:  # whoever sent them went away
+                continue
+            try:
+                translations = iter(self._translate(lines))
+            except Exception as error:
+                self._try_alone(shares, error)
+                continue
+            for job, of_job in shares:
+                job.done += [next(translations) for _ in of_job]
+                self._finish(job)
+
+    def _next_batch(self) -> list[tuple[_Job, list[str]]] | None:
+        """The lines of each job that are translated next; None at the end."""
+        with self._changed:
+            while not self._jobs:
+                if self._is_closed:
+                    return None
+                self._changed.wait()
+            begins = self._jobs[0].arrived + _WAIT
+            while not self._is_closed and (pause := begins - monotonic()) > 0:
+                self._changed.wait(pause)
+            self._count()
+            return self._shares()
+
+    def _shares(self) -> list[tuple[_Job, list[str]]]:
+        free = _BATCH
+        shares = []
+        most = _SHARE if len(self._jobs) > 1 else _BATCH
+        for job in self._jobs:
+            of_job = job.next_lines(min(most, free))
+            if not of_job:
+                break
+            shares.append((job, of_job))
+            free -= len(of_job)
+        self._jobs.rotate(-len(shares))  # those that are not done are the last next time
+        return shares
+
+    def _try_alone(self, shares: list[tuple[_Job, list[str]]], error: Exception) -> None:
+        """After a batch that failed, give each job a batch of its own: one bad line fails one request."""
+        for job, of_job in shares:
+            try:
+                job.done += self._translate(of_job)
+            except Exception as own:
+                self._forget(job)
+                _end(job, error=own if len(shares) > 1 else error)
+            else:
+                self._finish(job)
+
+    def _finish(self, job: _Job) -> None:
+        if job.left == 0:
+            self._forget(job)
+            _end(job)
+
+    def _forget(self, job: _Job) -> None:
+        with self._changed:
+            if job in self._jobs:
+                self._jobs.remove(job)
+
+
+def _end(job: _Job, error: Exception | None = None) -> None:
+    if not job.result.set_running_or_notify_cancel():
+        return
+    if error is None:
+        job.result.set_result(job.done)
+    else:
+        job.result.set_exception(error)

@@ -1,0 +1,128 @@
+"""What stands before every request: by which name, from which page it comes; what is counted and logged.
+
+A page of another site can make a browser ask a server on its user's machine. So a page's origin has to be allowed, and
+the name by which the server is called has to be its own: a site may give its own name our address (DNS rebinding).
+"""
+
+from collections.abc import Callable
+from ipaddress import ip_address
+from time import perf_counter
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nmt.serve.metrics import Metrics
+from nmt.serve.settings import ServeSettings
+
+_EXTENSIONS = ("chrome-extension", "moz-extension", "safari-web-extension")
+_LONGEST_MEMORY = "600"  # seconds that a browser remembers what is allowed
+_KNOWN = "other"  # what is counted of addresses that are not there
+
+
+class Guard:
+    """An application around another."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServeSettings,
+        metrics: Metrics,
+        paths: frozenset[str],
+        log: Callable[[str], None],
+    ) -> None:
+        """`paths` are those that are counted by name; `log` gets a line for each answer."""
+        self._app = app
+        self._settings = settings
+        self._metrics = metrics
+        self._paths = paths
+        self._log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = perf_counter()
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        status = 500
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _add_headers(MutableHeaders(scope=message), origin)
+            await send(message)
+
+        try:
+            refusal = self._refusal(scope, headers, origin)
+            await (refusal or self._app)(scope, receive, sent)
+        finally:
+            seconds = perf_counter() - begun
+            path = scope["path"] if scope["path"] in self._paths else _KNOWN
+            self._metrics.answered(path, status, seconds)
+            self._log(f"{scope['method'][:10]} {path} {status} {seconds * 1000:.0f} ms")
+
+    def _refusal(self, scope: Scope, headers: Headers, origin: str | None) -> Response | None:
+        if not self._is_own(headers.get("host", "")):
+            return _error(421, "This server does not go by that name; see --allow-host")
+        if origin is not None and not self._is_allowed(origin):
+            return _error(403, "This page may not ask; see --allow-origin")
+        if scope["method"] == "OPTIONS" and origin is not None:
+            return _preflight(headers)
+        return None
+
+    def _is_own(self, host: str) -> bool:
+        name = _name_of(f"//{host}")
+        return name in ("localhost", *self._settings.hosts) or _is_address(name)
+
+    def _is_allowed(self, origin: str) -> bool:
+        allowed = self._settings.origins
+        if origin in allowed or "*" in allowed:
+            return True
+        scheme = origin.partition(":")[0]
+        name = _name_of(origin)
+        return (
+            scheme in _EXTENSIONS
+            or name == "localhost"
+            or (_is_address(name) and ip_address(name).is_loopback)
+        )
+
+
+def _name_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _add_headers(headers: MutableHeaders, origin: str | None) -> None:
+    headers["X-Content-Type-Options"] = "nosniff"
+    if origin is not None:
+        headers["Access-Control-Allow-Origin"] = origin
+        headers.add_vary_header("Origin")
+
+
+def _preflight(headers: Headers) -> Response:
+    allowed = {
+        "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+        "Access-Control-Allow-Headers": headers.get(
+            "access-control-request-headers", "Content-Type"
+        ),
+        "Access-Control-Max-Age": _LONGEST_MEMORY,
+    }
+    return Response(status_code=204, headers=allowed)
+
+
+def _error(status: int, message: str) -> Response:
+    return JSONResponse({"error": message}, status_code=status)

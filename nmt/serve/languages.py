@@ -1,0 +1,55 @@
+"""The codes that clients use for languages, and which language a text is in."""
+
+from typing import NamedTuple
+
+from nmt.serve.errors import RequestError
+from nmt.text.scripts import HAS_HAN
+
+_CHINESE = {"zh", "zh-hans", "zh-cn", "zh-sg", "zho", "chi", "cmn"}
+_NAMES = {"en": "English", "zh": "Chinese"}
+
+
+class Detected(NamedTuple):
+    """The language of a text, and how sure that is, from 0 to 100."""
+
+    language: str
+    confidence: float
+
+
+class Languages:
+    """The two languages of a model."""
+
+    def __init__(self, source: str, target: str) -> None:
+        self.source = source
+        self.target = target
+
+    def name(self, code: str) -> str:
+        """A language's English name."""
+        return _NAMES.get(code, code)
+
+    def check(self, source: str, target: str) -> None:
+        """Raise RequestError for languages between which the model does not translate."""
+        for code, known in ((source, (self.source, self.target, "auto")), (target, (self.target,))):
+            if normal_code(code) not in known:
+                raise RequestError(400, f"{code[:20]} is not supported")
+
+
+def normal_code(code: str) -> str:
+    """`zh_CN`, `zh-Hans` → zh; `en-GB` → en."""
+    lower = code.strip().lower().replace("_", "-")
+    if lower in _CHINESE:
+        return "zh"
+    return "en" if lower == "en" or lower.startswith("en-") else lower
+
+
+def detect(text: str) -> Detected:
+    """English or Chinese, by the letters."""
+    letters = [character for character in text if character.isalpha()]
+    if not letters:
+        return Detected("en", 0.0)
+    han = sum(HAS_HAN.search(character) is not None for character in letters)
+    share = 100 * han / len(letters)
+    latin = sum(character.isascii() for character in letters)
+    if share >= 100 * latin / len(letters):
+        return Detected("zh", round(share, 1))
+    return Detected("en", round(100 * latin / len(letters), 1))

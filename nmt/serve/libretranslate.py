@@ -1,0 +1,125 @@
+"""LibreTranslate's API (https://docs.libretranslate.com), which Weblate, Mastodon, Discourse and others speak."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route
+
+from nmt.serve.errors import RequestError
+from nmt.serve.languages import detect, normal_code
+from nmt.serve.reading import check_key, read_fields, texts_of, word_of
+from nmt.serve.service import Answer, Form, Service
+
+_MOST_ALTERNATIVES = 20
+
+
+def routes(service: Service) -> list[BaseRoute]:
+    """Its addresses."""
+    own = LibreTranslate(service)
+    return [
+        Route("/translate", own.translate, methods=["POST"]),
+        Route("/detect", own.detect, methods=["POST"]),
+        Route("/languages", own.languages),
+        Route("/frontend/settings", own.frontend),
+        Route("/health", own.health),
+    ]
+
+
+class LibreTranslate:
+    """Its endpoints."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._codes = service.languages
+
+    async def translate(self, request: Request) -> JSONResponse:
+        """{q, source, target, format, alternatives} → {translatedText, detectedLanguage, alternatives}."""
+        fields = await read_fields(request, self._service.settings)
+        check_key(request, self._service.settings, fields.get("api_key"))
+        texts, is_list = texts_of(fields, "q")
+        source = word_of(fields, "source")
+        self._codes.check(source, word_of(fields, "target"))
+        answers = await self._service.translate(request, texts, _form(fields), normal_code(source))
+        found: dict[str, Any] = {"translatedText": [answer.text for answer in answers]}
+        if normal_code(source) == "auto":
+            found["detectedLanguage"] = [_detected(text) for text in texts]
+        alternatives = _alternatives(fields)
+        if alternatives:
+            found["alternatives"] = [_others(answer, alternatives) for answer in answers]
+        return JSONResponse(found if is_list else {name: each[0] for name, each in found.items()})
+
+    async def detect(self, request: Request) -> JSONResponse:
+        """{q} → [{confidence, language}]."""
+        fields = await read_fields(request, self._service.settings)
+        check_key(request, self._service.settings, fields.get("api_key"))
+        texts, _ = texts_of(fields, "q")
+        return JSONResponse([_detected("\n".join(texts))])
+
+    async def languages(self, _: Request) -> JSONResponse:
+        """[{code, name, targets}]."""
+        codes = self._codes
+        targets = _listed(codes.target)
+        sides = [(codes.source, targets), *((code, []) for code in targets)]
+        return JSONResponse(
+            [
+                {"code": code, "name": codes.name(normal_code(code)), "targets": its_targets}
+                for code, its_targets in sides
+            ]
+        )
+
+    async def frontend(self, _: Request) -> JSONResponse:
+        """What a page has to know."""
+        settings, codes = self._service.settings, self._codes
+        return JSONResponse(
+            {
+                "apiKeys": bool(settings.keys),
+                "charLimit": settings.most_characters,
+                "filesTranslation": False,
+                "frontendTimeout": 500,
+                "keyRequired": bool(settings.keys),
+                "language": {
+                    "source": {"code": codes.source, "name": codes.name(codes.source)},
+                    "target": {"code": codes.target, "name": codes.name(codes.target)},
+                },
+                "suggestions": False,
+                "supportedFilesFormat": [],
+            }
+        )
+
+    async def health(self, _: Request) -> JSONResponse:
+        """That it answers."""
+        return JSONResponse({"status": "ok"})
+
+
+def _listed(code: str) -> list[str]:
+    """The codes under which a language is listed: Weblate looks for one, LibreTranslate's own clients for the other."""
+    return ["zh", "zh-Hans"] if code == "zh" else [code]
+
+
+def _form(fields: dict[str, Any]) -> Form:
+    form = word_of(fields, "format", "text")
+    if form == "html":
+        return "html"
+    if form == "text":
+        return "text"
+    raise RequestError(400, f"{form[:20]} format is not supported")
+
+
+def _alternatives(fields: dict[str, Any]) -> int:
+    value = fields.get("alternatives", 0)
+    try:
+        return max(0, min(int(value), _MOST_ALTERNATIVES))
+    except (TypeError, ValueError, OverflowError):
+        raise RequestError(400, "Invalid request: alternatives is not a number") from None
+
+
+def _others(answer: Answer, most: int) -> Sequence[str]:
+    return answer.others[:most]
+
+
+def _detected(text: str) -> dict[str, Any]:
+    found = detect(text)
+    code = "zh-Hans" if found.language == "zh" else found.language
+    return {"confidence": found.confidence, "language": code}

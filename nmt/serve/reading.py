@@ -1,0 +1,114 @@
+"""Requests as mappings of names to values: JSON, or a form, of a bounded size."""
+
+import asyncio
+import hmac
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect, Request
+
+from nmt.serve.errors import RequestError
+from nmt.serve.settings import ServeSettings
+
+_SECONDS = 20.0  # for the whole of a request to come
+_MOST_FIELDS = 10_000  # of a form
+_SCHEMES = ("Bearer ", "DeepL-Auth-Key ")
+
+
+async def read_fields(request: Request, settings: ServeSettings) -> dict[str, Any]:
+    """What a request says; a name that a form repeats has a list. Raises RequestError for what cannot be read."""
+    body = await _body(request, settings.most_bytes)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/x-www-form-urlencoded":
+        return _form(body)
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError):
+        raise RequestError(400, "Invalid request: neither JSON nor a form") from None
+    if not isinstance(fields, dict):
+        raise RequestError(400, "Invalid request: no JSON object")
+    return fields
+
+
+async def _body(request: Request, most: int) -> bytes:
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise RequestError(
+                        413, f"Request too large: more than {most} bytes", {"Connection": "close"}
+                    )
+    except TimeoutError:
+        raise RequestError(
+            408, "The request did not come in time", {"Connection": "close"}
+        ) from None
+    except ClientDisconnect:
+        raise RequestError(499, "The client has gone") from None
+    return bytes(body)
+
+
+def _form(body: bytes) -> dict[str, Any]:
+    try:
+        pairs = parse_qsl(
+            body.decode(),
+            keep_blank_values=True,
+            max_num_fields=_MOST_FIELDS,
+            errors="strict",
+        )
+    except ValueError:
+        raise RequestError(400, "Invalid request: not a form in UTF-8") from None
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        before = fields.get(name)
+        if before is None:
+            fields[name] = value
+        else:
+            fields[name] = [*before, value] if isinstance(before, list) else [before, value]
+    return fields
+
+
+def texts_of(fields: Mapping[str, Any], name: str) -> tuple[list[str], bool]:
+    """The texts under a name, and whether they came as a list. Raises RequestError if there are none."""
+    value = fields.get(name)
+    if value is None:
+        raise RequestError(400, f"Invalid request: missing {name} parameter")
+    texts = value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) for text in texts):
+        raise RequestError(400, f"Invalid request: {name} is not text")
+    return [_whole(text) for text in texts], isinstance(value, list)
+
+
+def _whole(text: str) -> str:
+    """A text without half pairs of surrogates, which JSON can hold and UTF-8 cannot."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def word_of(fields: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """A word under a name. Raises RequestError if it is missing without a default, or no text."""
+    value = fields.get(name, default)
+    if value is None:
+        raise RequestError(400, f"Invalid request: missing {name} parameter")
+    if not isinstance(value, str):
+        raise RequestError(400, f"Invalid request: {name} is not text")
+    return value
+
+
+def check_key(request: Request, settings: ServeSettings, given: object = None) -> None:
+    """Raise RequestError unless a request has one of the keys, in `given` or its header, if there are any."""
+    if not settings.keys:
+        return
+    header = request.headers.get("authorization", "")
+    for scheme in _SCHEMES:
+        if given is None and header.startswith(scheme):
+            given = header.removeprefix(scheme).strip()
+    if not given:
+        raise RequestError(400, "Please contact the server operator to get an API key")
+    asked = str(given).encode(errors="replace")
+    # Each is compared, and in constant time: how long it takes tells nothing.
+    fits = [hmac.compare_digest(asked, key.encode()) for key in settings.keys]
+    if True not in fits:
+        raise RequestError(403, "Invalid API key")

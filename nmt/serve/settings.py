@@ -1,0 +1,18 @@
+"""What a server allows, and to whom."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """The limits of a server. Whoever mounts it in an application of their own may leave the keys to that."""
+
+    keys: tuple[str, ...] = ()  # one of which each request needs, if there are any
+    hosts: tuple[str, ...] = ()  # names by which it is called, beside localhost and addresses of IP
+    origins: tuple[
+        str, ...
+    ] = ()  # of pages that may ask, beside those of this machine and extensions; or "*"
+    most_bytes: int = 2**20  # of a request
+    most_characters: int = 100_000  # of the texts of a request
+    room: int = 20_000  # lines that may wait
+    patience: float = 60.0  # seconds that a request may take

@@ -1,0 +1,124 @@
+"""Who may ask, how much, and what is counted and logged."""
+
+from collections.abc import Iterator
+from threading import Event
+
+import pytest
+
+pytest.importorskip("starlette.testclient")
+
+from served import Served, serving
+
+from nmt.serve.settings import ServeSettings
+
+ASK = {"q": "tea", "source": "en", "target": "zh"}
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    with serving(
+        ServeSettings(hosts=("mine.example",), origins=("https://page.example",))
+    ) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:5000", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:5000", 200),
+        ("192.168.1.7:5000", 200),
+        ("mine.example", 200),
+        ("MINE.example:80", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("", 421),
+        ("[*", 421),
+    ],
+)
+def test_it_goes_by_its_own_names(host: str, status: int, served: Served) -> None:
+    answer = served.client.get("/health", headers={"Host": host})
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_allowed"),
+    [
+        ("http://localhost:8080", True),
+        ("http://127.0.0.1", True),
+        ("chrome-extension://abcdef", True),
+        ("moz-extension://12-34", True),
+        ("https://page.example", True),
+        ("https://page.example.evil.example", False),
+        ("https://evil.example", False),
+        ("http://192.168.1.7", False),
+        ("null", False),
+    ],
+)
+def test_pages_that_may_ask(origin: str, is_allowed: bool, served: Served) -> None:
+    answer = served.client.post("/translate", json=ASK, headers={"Origin": origin})
+    assert answer.status_code == (200 if is_allowed else 403)
+    preflight = served.client.options(
+        "/translate",
+        headers={"Origin": origin, "Access-Control-Request-Headers": "content-type"},
+    )
+    assert preflight.status_code == (204 if is_allowed else 403)
+    if is_allowed:
+        assert answer.headers["access-control-allow-origin"] == origin
+        assert preflight.headers["access-control-allow-headers"] == "content-type"
+
+
+def test_every_page_may_ask_if_that_is_said() -> None:
+    with serving(ServeSettings(origins=("*",))) as served:
+        headers = {"Origin": "https://evil.example"}
+        assert served.client.post("/translate", json=ASK, headers=headers).status_code == 200
+
+
+def test_too_much_is_refused() -> None:
+    with serving(ServeSettings(most_bytes=2000, most_characters=100)) as served:
+        answer = served.client.post("/translate", json={**ASK, "q": "x" * 101})
+        assert answer.status_code == 400
+        assert answer.json()["error"].endswith("request (101) exceeds text limit (100)")
+        answer = served.client.post("/translate", content=b"x" * 2001)
+        assert answer.status_code == 413
+        assert answer.json() == {"error": "Request too large: more than 2000 bytes"}
+
+
+def test_a_full_queue_and_a_slow_model(served: Served) -> None:
+    settings = ServeSettings(room=1, patience=0.3)
+    with serving(settings) as slow:
+        opened = Event()
+        slow.model.before = lambda: opened.wait(20)
+        first = slow.service._batcher.submit(["a", "b"])
+        answer = slow.client.post("/translate", json=ASK)
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+        assert answer.json()["error"].startswith("Slowdown: ")
+        first.cancel()
+        answer = slow.client.post("/translate", json=ASK)
+        assert answer.status_code == 503
+        opened.set()
+
+
+def test_what_fails_is_told_without_a_traceback(served: Served) -> None:
+    answer = served.client.post("/translate", json={**ASK, "q": "fail"})
+    assert answer.status_code == 500
+    assert answer.json() == {"error": "It cannot be translated: no such word"}
+    answer = served.client.post("/translate", json={**ASK, "q": "break"})
+    assert answer.status_code == 500
+    assert answer.json() == {"error": "The server failed; see its log"}
+    assert served.client.get("/nope").json() == {"error": "Not Found"}
+    assert served.client.get("/translate").status_code == 405
+
+
+def test_what_is_counted_and_logged_has_nobodys_text(served: Served) -> None:
+    served.client.post("/translate", json={**ASK, "q": "my secret\nplan"})
+    served.client.get("/secret-path")
+    metrics = served.client.get("/metrics").text
+    assert 'nmt_requests_total{path="/translate",status="200"} 1' in metrics
+    assert 'nmt_requests_total{path="other",status="404"} 1' in metrics
+    assert "nmt_translated_lines_total 2" in metrics
+    assert "nmt_request_seconds_count 2" in metrics
+    assert "nmt_waiting_lines 0" in metrics
+    assert served.log[0].startswith("POST /translate 200 ")
+    assert "secret" not in "".join(served.log) + metrics
