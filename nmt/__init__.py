@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nmt import errors
 
 if TYPE_CHECKING:
-    from nmt.api import TranslatedDocument, Translator, document, evaluate, load
+    from nmt.api import TranslatedDocument, Translator, document, evaluate, load, serve
     from nmt.checks.faults import Fault
     from nmt.evaluation.results import Score
     from nmt.translate.translation import Candidate, Translation
@@ -32,6 +32,7 @@ __all__ = [
     "errors",
     "evaluate",
     "load",
+    "serve",
 ]
 
 _MODULES = {
@@ -44,6 +45,7 @@ _MODULES = {
     "document": "nmt.api",
     "evaluate": "nmt.api",
     "load": "nmt.api",
+    "serve": "nmt.api",
 }
 
 

@@ -13,7 +13,7 @@ from math import inf
 from os import PathLike
 from pathlib import Path
 from threading import Lock
-from typing import cast, overload
+from typing import TYPE_CHECKING, cast, overload
 
 from nmt.config.yaml_values import Place
 from nmt.corpus.reading.pairs import SentencePair
@@ -40,6 +40,9 @@ from nmt.translate.opening import load_translator, open_translator
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator as LineTranslator
 from nmt.translate.windows import live_windows, windows
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 Name = str | PathLike[str]  # of a file or a folder
 
@@ -267,6 +270,36 @@ def evaluate(
     texts = cast(References, [references] if is_one else references)
     names = [metrics] if isinstance(metrics, str) else metrics
     return {each.metric: each for each in score(hypotheses, texts, names)}
+
+
+def serve(
+    translator: Translator,
+    *,
+    keys: Sequence[str] = (),
+    hosts: Sequence[str] = (),
+    origins: Sequence[str] = (),
+) -> "Starlette":
+    """An ASGI application that answers as `nmt serve` does, to run or to mount in one of your own.
+
+    With `keys`, each request needs one of them. `hosts` are names by which the server is called, beside localhost and
+    IP addresses, `origins` are pages that may ask, beside those of this machine and browser extensions. Raises
+    ConfigError if starlette is not installed.
+    """
+    try:
+        from nmt.serving.app import make_app
+    except ModuleNotFoundError as error:
+        message = f"nmt.serve needs {error.name}, which is not installed"
+        raise ConfigError(f"{message}; run pip install starlette") from None
+    from nmt.serving.languages import Languages
+    from nmt.serving.service import Service
+    from nmt.serving.settings import ServeSettings
+
+    inner = translator._translator
+    settings = ServeSettings(
+        keys=tuple(keys), hosts=tuple(map(str.lower, hosts)), origins=tuple(origins)
+    )
+    languages = Languages(inner.src.language, inner.tgt.language)
+    return make_app(Service(translator._translated, languages, settings), _log.info)
 
 
 def _path(name: Name) -> Path:

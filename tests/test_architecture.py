@@ -32,7 +32,7 @@ LAYERS = (
     {"scoring"},
     {"translate"},
     {"train"},
-    {"jobs", "report", "serve"},
+    {"jobs", "report", "serving"},
     {"api", "commands"},
     {"cli"},
     {"__main__"},

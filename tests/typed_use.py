@@ -40,3 +40,8 @@ def bleu() -> float:
     except nmt.errors.UserError as error:
         raise SystemExit(error.exit_code) from error
     return max(score.low, score.value)
+
+
+def application(translator: nmt.Translator) -> object:
+    """A server for other programs."""
+    return nmt.serve(translator, keys=["secret"], hosts=["mine.example"], origins=["*"])

@@ -14,8 +14,8 @@ from nmt.errors import ConfigError, print_nothing
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from nmt.serve.service import Service
-    from nmt.serve.settings import ServeSettings
+    from nmt.serving.service import Service
+    from nmt.serving.settings import ServeSettings
     from nmt.translate.translator import Translator
 
 Host = Annotated[str, options.option("ADDRESS", "Where to listen; 0.0.0.0: to the whole network.")]
@@ -60,7 +60,7 @@ def serve(
     settings = _settings(api_key_file, allow_host, allow_origin)
     tell = print_nothing if quiet else say
     with server.listening(host, port) as sock:
-        from nmt.serve.app import make_app
+        from nmt.serving.app import make_app
         from nmt.translate.opening import open_translator
 
         request = engine_request(engine, device, precision, None)._replace(helpers=False)
@@ -74,7 +74,7 @@ def serve(
 def _library() -> "ModuleType":
     """The module that runs a server. Raises ConfigError without the packages that it needs."""
     try:
-        from nmt.serve import server
+        from nmt.serving import server
     except ModuleNotFoundError as error:
         fix = "run pip install starlette uvicorn"
         raise ConfigError(f"nmt serve needs {error.name}, which is not installed; {fix}") from None
@@ -84,7 +84,7 @@ def _library() -> "ModuleType":
 def _settings(
     key_file: Path | None, hosts: list[str] | None, origins: list[str] | None
 ) -> "ServeSettings":
-    from nmt.serve.settings import ServeSettings
+    from nmt.serving.settings import ServeSettings
 
     keys: tuple[str, ...] = ()
     if key_file is not None:
@@ -98,8 +98,8 @@ def _settings(
 
 
 def _service(translator: "Translator", settings: "ServeSettings") -> "Service":
-    from nmt.serve.languages import Languages
-    from nmt.serve.service import Service
+    from nmt.serving.languages import Languages
+    from nmt.serving.service import Service
 
     languages = Languages(translator.src.language, translator.tgt.language)
     return Service(translator.translate, languages, settings)

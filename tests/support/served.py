@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from starlette.testclient import TestClient
 
 from nmt.errors import UserError
-from nmt.serve.app import make_app
-from nmt.serve.languages import Languages
-from nmt.serve.service import Service
-from nmt.serve.settings import ServeSettings
+from nmt.serving.app import make_app
+from nmt.serving.languages import Languages
+from nmt.serving.service import Service
+from nmt.serving.settings import ServeSettings
 from nmt.translate.translation import Candidate, Translation
 
 Lines = list[str]

@@ -9,8 +9,8 @@ pytest.importorskip("starlette.testclient")
 
 from served import Served, serving
 
-from nmt.serve.languages import detect, normal_code
-from nmt.serve.settings import ServeSettings
+from nmt.serving.languages import detect, normal_code
+from nmt.serving.settings import ServeSettings
 
 
 @pytest.fixture

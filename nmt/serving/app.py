@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from nmt.serve import browser_tools, deepl, libretranslate
-from nmt.serve.errors import RequestError
-from nmt.serve.guard import Guard
-from nmt.serve.metrics import TEXT_FORMAT
-from nmt.serve.service import Service
+from nmt.serving import browser_tools, deepl, libretranslate
+from nmt.serving.errors import RequestError
+from nmt.serving.guard import Guard
+from nmt.serving.metrics import TEXT_FORMAT
+from nmt.serving.service import Service
 
 PATIENCE = 8.0  # seconds in which what was begun is translated at the end
 _log = logging.getLogger("nmt")

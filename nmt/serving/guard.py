@@ -13,8 +13,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nmt.serve.metrics import Metrics
-from nmt.serve.settings import ServeSettings
+from nmt.serving.metrics import Metrics
+from nmt.serving.settings import ServeSettings
 
 _EXTENSIONS = ("chrome-extension", "moz-extension", "safari-web-extension")
 _LONGEST_MEMORY = "600"  # seconds that a browser remembers what is allowed

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from served import Model
 
 from nmt.errors import UserError
-from nmt.serve.batching import Batcher, ClosedError, QueueFullError
+from nmt.serving.batching import Batcher, ClosedError, QueueFullError
 from nmt.translate.translation import Translation
 
 SECONDS = 20

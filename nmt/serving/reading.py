@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 
-from nmt.serve.errors import RequestError
-from nmt.serve.settings import ServeSettings
+from nmt.serving.errors import RequestError
+from nmt.serving.settings import ServeSettings
 
 _SECONDS = 20.0  # for the whole of a request to come
 _MOST_FIELDS = 10_000  # of a form

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from nmt.serve.languages import detect, normal_code
-from nmt.serve.reading import check_key, read_fields, texts_of, word_of
-from nmt.serve.service import Answer, Form, Service
+from nmt.serving.languages import detect, normal_code
+from nmt.serving.reading import check_key, read_fields, texts_of, word_of
+from nmt.serving.service import Answer, Form, Service
 
 _HCFY = {"中文(简体)": "zh", "英语": "en", "自动检测": "auto"}
 

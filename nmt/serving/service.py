@@ -14,11 +14,11 @@ from nmt.documents.asked import Asked
 from nmt.documents.files import open_document
 from nmt.documents.pipeline import Line, Work
 from nmt.errors import DataError, UserError
-from nmt.serve.batching import Batcher, ClosedError, QueueFullError, Translate
-from nmt.serve.errors import RequestError
-from nmt.serve.languages import Languages, detect
-from nmt.serve.metrics import Metrics
-from nmt.serve.settings import ServeSettings
+from nmt.serving.batching import Batcher, ClosedError, QueueFullError, Translate
+from nmt.serving.errors import RequestError
+from nmt.serving.languages import Languages, detect
+from nmt.serving.metrics import Metrics
+from nmt.serving.settings import ServeSettings
 from nmt.translate.translation import Translation
 
 Form = Literal["text", "html"]

@@ -17,6 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 from conftest import run_nmt
 
+import nmt
 from nmt.run.folder import RunDir
 
 pytest.importorskip("uvicorn")
@@ -199,3 +200,13 @@ def test_a_server_for_everybody_without_keys_is_warned_of(trained: RunDir) -> No
                 break
         process.terminate()
     assert "--host 0.0.0.0: everybody who reaches this machine may translate" in said
+
+
+def test_an_application_of_ones_own_can_have_it(trained: RunDir) -> None:
+    testclient = pytest.importorskip("starlette.testclient")
+    translator = nmt.load(trained.path, engine="torch", device="cpu")
+    with testclient.TestClient(nmt.serve(translator, keys=["k"]), "http://localhost") as client:
+        ask = {"q": "one two.", "source": "en", "target": "zh"}
+        assert client.post("/translate", json=ask).status_code == 400
+        answer = client.post("/translate", json={**ask, "api_key": "k"}).json()
+    assert answer["translatedText"] == translator.translate("one two.").text

@@ -9,7 +9,7 @@ pytest.importorskip("starlette.testclient")
 
 from served import Served, serving
 
-from nmt.serve.settings import ServeSettings
+from nmt.serving.settings import ServeSettings
 
 ASK = {"q": "tea", "source": "en", "target": "zh"}
 

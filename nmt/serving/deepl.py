@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from nmt.serve.errors import RequestError
-from nmt.serve.languages import detect, normal_code
-from nmt.serve.reading import check_key, read_fields, texts_of, word_of
-from nmt.serve.service import Form, Service
+from nmt.serving.errors import RequestError
+from nmt.serving.languages import detect, normal_code
+from nmt.serving.reading import check_key, read_fields, texts_of, word_of
+from nmt.serving.service import Form, Service
 
 PREFIX = "/v2/"  # of its addresses, whose errors are {"message": …}
 _MOST_TEXTS = 50

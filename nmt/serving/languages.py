@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from nmt.serve.errors import RequestError
+from nmt.serving.errors import RequestError
 from nmt.text.scripts import HAS_HAN
 
 _CHINESE = {"zh", "zh-hans", "zh-cn", "zh-sg", "zho", "chi", "cmn"}
