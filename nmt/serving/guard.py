@@ -47,17 +47,20 @@ class Guard:
         begun = perf_counter()
         headers = Headers(scope=scope)
         origin = headers.get("origin")
+        allowed = origin if origin is not None and self._is_allowed(origin) else None
         status = 500
 
         async def sent(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(MutableHeaders(scope=message), origin)
+                _add_headers(MutableHeaders(scope=message), allowed)
             await send(message)
 
         try:
-            refusal = self._refusal(scope, headers, origin)
+            refusal = self._refusal(
+                scope, headers, is_foreign=origin is not None and allowed is None
+            )
             await (refusal or self._app)(scope, receive, sent)
         finally:
             seconds = perf_counter() - begun
@@ -65,12 +68,12 @@ class Guard:
             self._metrics.answered(path, status, seconds)
             self._log(f"{scope['method'][:10]} {path} {status} {seconds * 1000:.0f} ms")
 
-    def _refusal(self, scope: Scope, headers: Headers, origin: str | None) -> Response | None:
+    def _refusal(self, scope: Scope, headers: Headers, is_foreign: bool) -> Response | None:
         if not self._is_own(headers.get("host", "")):
             return _error(421, "This server does not go by that name; see --allow-host")
-        if origin is not None and not self._is_allowed(origin):
+        if is_foreign:
             return _error(403, "This page may not ask; see --allow-origin")
-        if scope["method"] == "OPTIONS" and origin is not None:
+        if scope["method"] == "OPTIONS" and "origin" in headers:
             return _preflight(headers)
         return None
 
