@@ -94,7 +94,7 @@ def word_of(fields: Mapping[str, Any], name: str, default: str | None = None) ->
         raise RequestError(400, f"Invalid request: missing {name} parameter")
     if not isinstance(value, str):
         raise RequestError(400, f"Invalid request: {name} is not text")
-    return value
+    return _whole(value)
 
 
 def check_key(request: Request, settings: ServeSettings, given: object = None) -> None:

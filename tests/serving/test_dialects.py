@@ -125,6 +125,9 @@ def test_half_a_character_is_replaced(served: Served) -> None:
     content = b'{"q": "a\\ud800b", "source": "en", "target": "zh"}'
     answer = served.client.post("/translate", content=content)
     assert answer.json() == {"translatedText": "译a\ufffdb"}
+    content = b'{"q": "a", "source": "e\\ud800", "target": "zh"}'
+    answer = served.client.post("/translate", content=content)
+    assert answer.json() == {"error": "e\ufffd is not supported"}
 
 
 def test_health_and_what_a_page_has_to_know(served: Served) -> None:
