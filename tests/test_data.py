@@ -51,6 +51,7 @@ def test_the_files_are_line_aligned_and_as_long_as_the_readme_says(corpus: str) 
 PHRASES = sorted((DATA / "phrases").glob("*.tsv"))
 
 
+@pytest.mark.slow
 def test_all_phrases_are_fit_to_train_on_and_as_many_as_the_readme_says(tmp_path: Path) -> None:
     corpora = [{"name": path.stem, "tsv": str(path)} for path in PHRASES]
     settings = {"dev_size": 0, "test_size": 0, "augment": {"masked": 0}}

@@ -25,6 +25,7 @@ from nmt.config.load import dump, load_config
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+LONG = ("cron", "documents", "report")  # take 10 seconds and more
 _BLOCK = re.compile(
     r"""
     (?: ^<!--\ (?P<mark> file | not\ run ):\ (?P<value>.*?)\ -->\n )?
@@ -111,7 +112,11 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch("".join(lines), printed) is not None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def _marked(page: Path) -> object:
+    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.stem in LONG))
+
+
+@pytest.mark.parametrize("page", [_marked(page) for page in PAGES])
 def test_the_examples_do_what_they_say(
     page: Path, world: Path, programs: Path, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 
 from nmt.run import checkpoint
@@ -12,6 +13,7 @@ from nmt.run.folder import RunDir
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "configs" / "pretrained" / "mean_of_models.py"
+pytestmark = pytest.mark.slow
 
 
 def mean(*arguments: object) -> subprocess.CompletedProcess[str]:

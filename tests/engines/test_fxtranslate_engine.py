@@ -84,7 +84,7 @@ def translated(run: RunDir, engine: str, lines: list[str], *settings: str) -> li
     return [each.text for each in translator.translate(lines)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["split", pytest.param("joint", marks=pytest.mark.slow)])
 def test_all_write_the_same(
     kind: str, models: Models, lines: list[str], corpus: Path, tmp_path: Path
 ) -> None:

@@ -163,6 +163,7 @@ def load(model: RunDir, lines: int) -> tuple[int, int]:
     return int(early.split()[0]), int(late.split()[0])
 
 
+@pytest.mark.slow
 def test_many_lines_take_no_more_memory_than_some(trained: RunDir) -> None:
     early, late = load(trained, 40_000)
     assert late < early + 6

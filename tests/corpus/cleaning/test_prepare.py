@@ -563,6 +563,7 @@ def test_a_report_that_is_damaged_is_not_current(tmp_path: Path, report: str) ->
     )
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
