@@ -295,9 +295,7 @@ def serve(
     from nmt.serving.settings import ServeSettings
 
     inner = translator._translator
-    settings = ServeSettings(
-        keys=tuple(keys), hosts=tuple(map(str.lower, hosts)), origins=tuple(origins)
-    )
+    settings = ServeSettings(keys=tuple(keys), hosts=tuple(hosts), origins=tuple(origins))
     languages = Languages(inner.src.language, inner.tgt.language)
     return make_app(Service(translator._translated, languages, settings), _log.info)
 

@@ -93,8 +93,7 @@ def _settings(
         keys = tuple(key for line in read_lines(key_file) if (key := line.strip()))
         if not keys:
             raise ConfigError(f"{key_file}: no keys in it; write one on each line")
-    lower = tuple(name.lower() for name in hosts or ())
-    return ServeSettings(keys=keys, hosts=lower, origins=tuple(origins or ()))
+    return ServeSettings(keys=keys, hosts=tuple(hosts or ()), origins=tuple(origins or ()))
 
 
 def _service(translator: "Translator", settings: "ServeSettings") -> "Service":

@@ -5,6 +5,7 @@ matrices are [in,out], transformers' [out,in].
 """
 
 import struct
+from collections.abc import Iterator
 
 from nmt.config.schema import ModelConfig
 
@@ -68,8 +69,10 @@ OUTSIDE = {
     "decoder_top_ln_bias": "model.decoder.layer_norm.bias",
 }
 
+Sources = dict[str, tuple[str, ...]]  # of the parts of a layer
+
 # --- our layers' parts, and those of transformers' that they consist of ---
-ENCODER_SOURCES = {
+ENCODER_SOURCES: Sources = {
     "attention.qkv": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
     "attention.out": ("self_attn.out_proj",),
     "attention_residual.norm": ("self_attn_layer_norm",),
@@ -90,7 +93,18 @@ _SSRU = {
     "attention_residual.norm": (RECURRENT_NORM,),
 }
 _RECURRENT = {part: theirs for part, theirs in ENCODER_SOURCES.items() if part not in _SELF} | _SSRU
-DECODER_SOURCES = {"attention": ENCODER_SOURCES | _CROSS, "ssru": _RECURRENT | _CROSS}
+DECODER_SOURCES: dict[str, Sources] = {
+    "attention": ENCODER_SOURCES | _CROSS,
+    "ssru": _RECURRENT | _CROSS,
+}
+
+
+def layers_of(config: ModelConfig) -> Iterator[tuple[str, int, Sources]]:
+    """Each layer: its stack, its number from 0, and what its parts consist of."""
+    for layer in range(config.encoder_layers):
+        yield "encoder", layer, ENCODER_SOURCES
+    for layer in range(config.decoder_layers):
+        yield "decoder", layer, DECODER_SOURCES[config.decoder]
 
 
 def shapes_of(config: ModelConfig, src_rows: int, tgt_rows: int) -> dict[str, tuple[int, int]]:
@@ -101,20 +115,15 @@ def shapes_of(config: ModelConfig, src_rows: int, tgt_rows: int) -> dict[str, tu
         shapes["Wemb"] = (tgt_rows, d_model)
     else:
         shapes |= {"encoder_Wemb": (src_rows, d_model), "decoder_Wemb": (tgt_rows, d_model)}
-    stacks = (
-        ("encoder", config.encoder_layers, ENCODER_SOURCES),
-        ("decoder", config.decoder_layers, DECODER_SOURCES[config.decoder]),
-    )
-    for stack, layers, sources in stacks:
+    for stack, layer, sources in layers_of(config):
         theirs = {part for parts in sources.values() for part in parts}
-        for layer in range(1, layers + 1):
-            for (matrix, bias), part in (ENCODER_PARTS | DECODER_PARTS).items():
-                if part not in theirs:
-                    continue
-                rows = d_ff if matrix == "ffn_W2" else d_model
-                columns = d_ff if matrix == "ffn_W1" else d_model
-                is_norm = matrix.endswith("_ln_scale")
-                shapes[f"{stack}_l{layer}_{matrix}"] = (1 if is_norm else rows, columns)
-                if part != VALUES:
-                    shapes[f"{stack}_l{layer}_{bias}"] = (1, columns)
+        for (matrix, bias), part in (ENCODER_PARTS | DECODER_PARTS).items():
+            if part not in theirs:
+                continue
+            rows = d_ff if matrix == "ffn_W2" else d_model
+            columns = d_ff if matrix == "ffn_W1" else d_model
+            is_norm = matrix.endswith("_ln_scale")
+            shapes[f"{stack}_l{layer + 1}_{matrix}"] = (1 if is_norm else rows, columns)
+            if part != VALUES:
+                shapes[f"{stack}_l{layer + 1}_{bias}"] = (1, columns)
     return shapes

@@ -18,7 +18,7 @@ from nmt.serving.settings import ServeSettings
 
 _EXTENSIONS = ("chrome-extension", "moz-extension", "safari-web-extension")
 _LONGEST_MEMORY = "600"  # seconds that a browser remembers what is allowed
-_KNOWN = "other"  # what is counted of addresses that are not there
+_OTHER = "other"  # what is counted of addresses that are not there
 
 
 class Guard:
@@ -35,6 +35,7 @@ class Guard:
         """`paths` are those that are counted by name; `log` gets a line for each answer."""
         self._app = app
         self._settings = settings
+        self._own = {"localhost", *map(str.lower, settings.hosts)}
         self._metrics = metrics
         self._paths = paths
         self._log = log
@@ -64,7 +65,7 @@ class Guard:
             await (refusal or self._app)(scope, receive, sent)
         finally:
             seconds = perf_counter() - begun
-            path = scope["path"] if scope["path"] in self._paths else _KNOWN
+            path = scope["path"] if scope["path"] in self._paths else _OTHER
             self._metrics.answered(path, status, seconds)
             self._log(f"{scope['method'][:10]} {path} {status} {seconds * 1000:.0f} ms")
 
@@ -79,7 +80,7 @@ class Guard:
 
     def _is_own(self, host: str) -> bool:
         name = _name_of(f"//{host}")
-        return name in ("localhost", *self._settings.hosts) or _is_address(name)
+        return name in self._own or _is_address(name)
 
     def _is_allowed(self, origin: str) -> bool:
         allowed = self._settings.origins

@@ -47,7 +47,7 @@ def detect(text: str) -> Detected:
     letters = [character for character in text if character.isalpha()]
     if not letters:
         return Detected("en", 0.0)
-    han = sum(HAS_HAN.search(character) is not None for character in letters)
+    han = len(HAS_HAN.findall("".join(letters)))
     share = 100 * han / len(letters)
     latin = sum(character.isascii() for character in letters)
     if share >= 100 * latin / len(letters):

@@ -15,6 +15,7 @@ from nmt.exchange.exporters.marian import (
     inputs_of,
     refuse_inexpressible,
     refuse_trained_start,
+    table_factor,
 )
 from nmt.exchange.exporters.marian_pieces import marian_pieces
 from nmt.exchange.exporters.marian_writer import in_int8, write_binary
@@ -88,8 +89,7 @@ def _multipliers(trained: Trained) -> dict[str, float]:
     """What the inputs of each of Marian's matrices are multiplied with, by its name."""
     measured = input_multipliers(trained.model, _dev_pairs(trained))
     multipliers = {name: measured[ours] for name, ours in inputs_of(trained.config.model).items()}
-    model = trained.model
-    scale = model.output_scale * trained.config.model.d_model**0.5 / model.tgt_embedding.scale
+    scale = trained.model.output_scale / table_factor(trained.model)  # of the last norm
     outputs = _OUTPUTS if _is_joint(trained) else ("none", "decoder_Wemb")
     return multipliers | dict.fromkeys(outputs, measured["output"] / scale)
 

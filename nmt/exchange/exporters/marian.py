@@ -20,14 +20,13 @@ from nmt.exchange.exporters.trained import Trained
 from nmt.exchange.marian_format import (
     BIAS,
     DECODER_PARTS,
-    DECODER_SOURCES,
     ENCODER_PARTS,
-    ENCODER_SOURCES,
     OUTSIDE,
     SHARED,
     SOURCE,
     TARGET,
     VALUES,
+    layers_of,
 )
 from nmt.model.transformer import Transformer
 from nmt.text.vocab import BOS, UNK
@@ -71,7 +70,7 @@ def arrays_of(trained: Trained, src_rows: list[int], tgt_rows: list[int]) -> dic
     With one table for both sides, the two lists are equal. <unk> is never written.
     """
     tensors = tensors_of(trained.model, [*trained.forbidden, UNK])
-    factor = np.float32(trained.model.src_embedding.scale / math.sqrt(trained.config.model.d_model))
+    factor = np.float32(table_factor(trained.model))
     for table, rows in ((SHARED, src_rows), (SOURCE, src_rows), (TARGET, tgt_rows)):
         if table in tensors:
             tensors[table] = tensors[table][rows] * factor
@@ -82,21 +81,21 @@ def arrays_of(trained: Trained, src_rows: list[int], tgt_rows: list[int]) -> dic
     return dict(_renamed(tensors))
 
 
+def table_factor(model: Transformer) -> float:
+    """What the tables are multiplied with, and the last norm divided by, since Marian's embeddings get √d."""
+    return float(model.src_embedding.scale / math.sqrt(model.config.d_model))
+
+
 def inputs_of(config: ModelConfig) -> dict[str, str]:
     """Our module that reads what each of Marian's matrices does, by the matrix's name."""
     inputs = {}
-    stacks = (
-        ("encoder", config.encoder_layers, ENCODER_SOURCES),
-        ("decoder", config.decoder_layers, DECODER_SOURCES[config.decoder]),
-    )
-    for stack, layers, sources in stacks:
-        for layer in range(layers):
-            for ours, theirs in sources.items():
-                if ours.endswith("norm"):
-                    continue
-                for part in theirs:
-                    name = f"model.{stack}.layers.{layer}.{part}.weight"
-                    inputs[_name(name)] = f"{stack}.{layer}.{ours}"
+    for stack, layer, sources in layers_of(config):
+        for ours, theirs in sources.items():
+            if ours.endswith("norm"):
+                continue
+            for part in theirs:
+                name = f"model.{stack}.layers.{layer}.{part}.weight"
+                inputs[_name(name)] = f"{stack}.{layer}.{ours}"
     return inputs
 
 

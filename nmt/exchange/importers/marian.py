@@ -23,12 +23,11 @@ from nmt.errors import ModelError
 from nmt.exchange.importers.fields import brief
 from nmt.exchange.marian_format import (
     BIAS,
-    DECODER_SOURCES,
-    ENCODER_SOURCES,
     OUTPUT,
     SHARED,
     SOURCE,
     TARGET,
+    layers_of,
 )
 from nmt.run.checkpoint import Weights
 from nmt.text.vocab import SPECIALS, Vocab, is_marked
@@ -181,15 +180,10 @@ def our_weights(
     """All weights of the model by our names, taken from the store."""
     weights: Weights = {}
     weights |= _embeddings(config, src, tgt, shared, store)
-    stacks = (
-        ("encoder", config.encoder_layers, ENCODER_SOURCES),
-        ("decoder", config.decoder_layers, DECODER_SOURCES[config.decoder]),
-    )
-    for stack, layers, parts in stacks:
-        for layer in range(layers):
-            for part, sources in parts.items():
-                theirs = [f"model.{stack}.layers.{layer}.{source}" for source in sources]
-                weights |= _stacked(f"{stack}.{layer}.{part}", theirs, config, store)
+    for stack, layer, parts in layers_of(config):
+        for part, sources in parts.items():
+            theirs = [f"model.{stack}.layers.{layer}.{source}" for source in sources]
+            weights |= _stacked(f"{stack}.{layer}.{part}", theirs, config, store)
     for part, source in _norms(config):
         weights |= _stacked(part, [source], config, store)
     store.refuse_rest()
