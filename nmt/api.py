@@ -107,8 +107,9 @@ class Translator:
 
     def _links(self, pairs: Sequence[SentencePair]) -> list[Sequence[Link]]:
         """The words of pairs that belong together, as ranges of characters."""
+        aligner = self._aligner  # to open it may take seconds, in which others translate
         with self._turn:
-            return self._aligner.links(pairs)
+            return aligner.links(pairs)
 
     def _lines(self, lines: Sequence[str]) -> dict[str, Line]:
         """The translations of lines of a document, a window at a time."""
@@ -289,15 +290,15 @@ def serve(
         from nmt.serving.app import make_app
     except ModuleNotFoundError as error:
         message = f"nmt.serve needs {error.name}, which is not installed"
-        raise ConfigError(f"{message}; run pip install starlette") from None
-    from nmt.serving.languages import Languages
-    from nmt.serving.service import Service
+        raise ConfigError(f"{message}; run pip install starlette python-multipart") from None
+    from nmt.serving.service import service_of
     from nmt.serving.settings import ServeSettings
 
-    inner = translator._translator
     settings = ServeSettings(keys=tuple(keys), hosts=tuple(hosts), origins=tuple(origins))
-    languages = Languages(inner.src.language, inner.tgt.language)
-    return make_app(Service(translator._translated, languages, settings), _log.info)
+    service = service_of(
+        translator._translator, lambda: translator._aligner, translator._turn, settings
+    )
+    return make_app(service, _log.info)
 
 
 def _path(name: Name) -> Path:

@@ -20,6 +20,7 @@ from nmt.serving.app import make_app
 from nmt.serving.languages import Languages
 from nmt.serving.service import Service
 from nmt.serving.settings import ServeSettings
+from nmt.serving.ways import Ways
 from nmt.translate.translation import Candidate, Translation
 
 SECONDS = 5
@@ -44,6 +45,9 @@ FORM = "q=tea+NUMBER&q=b&source=en&target=zh&format=html"
 def translate(lines: list[str]) -> list[Translation]:
     """A stand-in for a model."""
     return [Translation(line, (Candidate(f"译{line}", -1.0, -1.0),)) for line in lines]
+
+
+WAYS = Ways(translate, translate, translate, lambda _: translate, lambda pairs: [[] for _ in pairs])
 
 
 def request(number: int, chance: random.Random) -> tuple[str, bytes, dict[str, str], bool]:
@@ -72,7 +76,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     chance = random.Random(asked.seed)
-    service = Service(translate, Languages("en", "zh"), ServeSettings())
+    service = Service(WAYS, Languages("en", "zh"), ServeSettings())
     found: Counter[int] = Counter()
     with TestClient(make_app(service, lambda _: None), "http://localhost") as client:
         for number in range(asked.inputs):

@@ -1,7 +1,9 @@
 """nmt serve: translations for other programs, over HTTP."""
 
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,9 +16,7 @@ from nmt.errors import ConfigError, print_nothing
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from nmt.serving.service import Service
     from nmt.serving.settings import ServeSettings
-    from nmt.translate.translator import Translator
 
 Host = Annotated[str, options.option("ADDRESS", "Where to listen; 0.0.0.0: to the whole network.")]
 Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="0: any that is free.")]
@@ -61,11 +61,13 @@ def serve(
     tell = print_nothing if quiet else say
     with server.listening(host, port) as sock:
         from nmt.serving.app import make_app
-        from nmt.translate.opening import open_translator
+        from nmt.serving.service import service_of
+        from nmt.translate.opening import load_translator, open_translator
 
         request = engine_request(engine, device, precision, None)._replace(helpers=False)
         translator = open_translator(trained.config, trained.run, request, warn, tell)
-        service = _service(translator, settings)
+        in_torch = partial(load_translator, trained.config, trained.run, device, "auto", warn)
+        service = service_of(translator, in_torch, Lock(), settings)
         _warn_of_strangers(host, settings)
         tell(f"nmt: listening at {_address(host, sock.getsockname()[1])}; Ctrl-C ends")
         server.run(make_app(service, tell), sock)
@@ -76,7 +78,7 @@ def _library() -> "ModuleType":
     try:
         from nmt.serving import server
     except ModuleNotFoundError as error:
-        fix = "run pip install starlette uvicorn"
+        fix = "run pip install starlette uvicorn python-multipart"
         raise ConfigError(f"nmt serve needs {error.name}, which is not installed; {fix}") from None
     return server
 
@@ -94,14 +96,6 @@ def _settings(
         if not keys:
             raise ConfigError(f"{key_file}: no keys in it; write one on each line")
     return ServeSettings(keys=keys, hosts=tuple(hosts or ()), origins=tuple(origins or ()))
-
-
-def _service(translator: "Translator", settings: "ServeSettings") -> "Service":
-    from nmt.serving.languages import Languages
-    from nmt.serving.service import Service
-
-    languages = Languages(translator.src.language, translator.tgt.language)
-    return Service(translator.translate, languages, settings)
 
 
 def _warn_of_strangers(host: str, settings: "ServeSettings") -> None:

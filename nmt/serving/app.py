@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from nmt.serving import browser_tools, deepl, libretranslate
+from nmt.serving import browser_tools, deepl, libretranslate, page
 from nmt.serving.errors import RequestError
 from nmt.serving.guard import Guard
 from nmt.serving.metrics import TEXT_FORMAT
@@ -35,7 +35,7 @@ def make_app(service: Service, log: Callable[[str], None]) -> Starlette:
         yield
         service.close(PATIENCE)
 
-    dialects = (libretranslate, deepl, browser_tools)
+    dialects = (page, libretranslate, deepl, browser_tools)
     routes = [route for dialect in dialects for route in dialect.routes(service)]
     routes.append(Route("/metrics", metrics))
     paths = frozenset(route.path for route in routes if isinstance(route, Route))

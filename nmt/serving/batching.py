@@ -1,8 +1,9 @@
 """Lines of many requests, translated together by the one thread that owns the model.
 
 Browser tools send hundreds of small requests a second, and a model is faster with many lines at a time. A batch begins
-as soon as its first line has waited for others long enough, and takes of each request a share, so that a long one
-does not keep the short ones waiting.
+as soon as its first line has waited for others long enough, and takes a share of each request, so that a long one
+does not keep the short ones waiting. Requests that are translated in different ways, such as with different glossaries,
+do not share a batch.
 """
 
 from collections import deque
@@ -30,9 +31,10 @@ class ClosedError(Exception):
 
 @dataclass(eq=False)
 class _Job:
-    """The lines of a request, those that are translated, and where its result goes."""
+    """The lines of a request, how they are translated, what is done, and where the result goes."""
 
     lines: list[str]
+    translate: Translate
     result: "Future[list[Translation]]" = field(default_factory=Future)
     done: list[Translation] = field(default_factory=list)
     arrived: float = field(default_factory=monotonic)
@@ -49,9 +51,8 @@ class _Job:
 class Batcher:
     """Takes lines from any thread, and translates them in its own."""
 
-    def __init__(self, translate: Translate, room: int) -> None:
+    def __init__(self, room: int) -> None:
         """`room` is the number of lines that may wait."""
-        self._translate = translate
         self._room = room
         self._jobs: deque[_Job] = deque()
         self._changed = Condition()
@@ -70,12 +71,12 @@ class Batcher:
         self._jobs = deque(job for job in self._jobs if not job.result.cancelled())
         return sum(job.left for job in self._jobs)
 
-    def submit(self, lines: Sequence[str]) -> "Future[list[Translation]]":
+    def submit(self, lines: Sequence[str], translate: Translate) -> "Future[list[Translation]]":
         """The translations of lines, in order; cancel it to free their places.
 
         Raises QueueFullError if there is no room for them now, ClosedError after `close`.
         """
-        job = _Job(list(lines))
+        job = _Job(list(lines), translate)
         with self._changed:
             if self._is_closed:
                 raise ClosedError
@@ -104,11 +105,11 @@ class Batcher:
 
     def _run(self) -> None:
         while (shares := self._next_batch()) is not None:
-            lines = [line for _, of_job in shares for line in of_job]
-            if not lines:  # whoever sent them went away
+            if not shares:  # whoever sent them went away
                 continue
+            lines = [line for _, of_job in shares for line in of_job]
             try:
-                translations = iter(self._translate(lines))
+                translations = iter(shares[0][0].translate(lines))
             except Exception as error:
                 self._try_alone(shares, error)
                 continue
@@ -130,23 +131,27 @@ class Batcher:
             return self._shares()
 
     def _shares(self) -> list[tuple[_Job, list[str]]]:
+        """The next lines of the first job, and of those that are translated in the same way."""
+        jobs = list(self._jobs)
+        alike = [job for job in jobs if job.translate == jobs[0].translate] if jobs else []
+        most = _SHARE if len(jobs) > 1 else _BATCH
         free = _BATCH
         shares = []
-        most = _SHARE if len(self._jobs) > 1 else _BATCH
-        for job in self._jobs:
+        for job in alike:
             of_job = job.next_lines(min(most, free))
             if not of_job:
                 break
             shares.append((job, of_job))
             free -= len(of_job)
-        self._jobs.rotate(-len(shares))  # those that are not done are the last next time
+        begun = dict.fromkeys(job for job, _ in shares)
+        self._jobs = deque([*(job for job in jobs if job not in begun), *begun])
         return shares
 
     def _try_alone(self, shares: list[tuple[_Job, list[str]]], error: Exception) -> None:
         """After a batch that failed, give each job a batch of its own: one bad line fails one request."""
         for job, of_job in shares:
             try:
-                job.done += self._translate(of_job)
+                job.done += job.translate(of_job)
             except Exception as own:
                 self._forget(job)
                 _end(job, error=own if len(shares) > 1 else error)

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from nmt.serving.languages import detect, normal_code
 from nmt.serving.reading import check_key, read_fields, texts_of, word_of
-from nmt.serving.service import Answer, Form, Service
+from nmt.serving.service import Answer, Asking, Form, Service
 
 _HCFY = {"中文(简体)": "zh", "英语": "en", "自动检测": "auto"}
 
@@ -39,7 +39,8 @@ class BrowserTools:
         fields = await self._fields(request)
         texts, _ = texts_of(fields, "text_list")
         source = _source(fields, "source_lang")
-        answers = await self._translated(request, texts, source, word_of(fields, "target_lang"))
+        target = word_of(fields, "target_lang")
+        answers = await self._translated(request, texts, Asking(source), target)
         pairs = zip(texts, answers, strict=True)
         found = [
             {"detected_source_lang": _language(text, source), "text": answer.text}
@@ -53,7 +54,7 @@ class BrowserTools:
         name = "texts" if "texts" in fields else "text"
         texts, _ = texts_of(fields, name)
         source = _source(fields, "from")
-        answers = await self._translated(request, texts, source, word_of(fields, "to"))
+        answers = await self._translated(request, texts, Asking(source), word_of(fields, "to"))
         found = [
             {"text": answer.text, "src": _language(text, source)}
             for text, answer in zip(texts, answers, strict=True)
@@ -68,7 +69,7 @@ class BrowserTools:
         named = word_of(fields, "source", "自动检测") or "自动检测"
         source = _HCFY.get(named, named)
         code = _HCFY.get(target, target)
-        (answer,) = await self._translated(request, texts[:1], source, code)
+        (answer,) = await self._translated(request, texts[:1], Asking(source), code)
         spoken = {code: name for name, code in _HCFY.items()}
         return JSONResponse(
             {
@@ -84,7 +85,8 @@ class BrowserTools:
         fields = await self._fields(request)
         texts, _ = texts_of(fields, "text")
         source, target = _source(fields, "source_lang"), word_of(fields, "target_lang")
-        (answer,) = await self._translated(request, texts[:1], source, target)
+        asking = Asking(source, has_others=True)
+        (answer,) = await self._translated(request, texts[:1], asking, target)
         return JSONResponse(
             {
                 "code": 200,
@@ -104,7 +106,7 @@ class BrowserTools:
         source = _source(fields, "source")
         form: Form = "text" if word_of(fields, "format", "html") == "text" else "html"
         target = word_of(fields, "target")
-        answers = await self._translated(request, texts, source, target, form)
+        answers = await self._translated(request, texts, Asking(source, form), target)
         found = [
             {"translatedText": answer.text, "detectedSourceLanguage": _language(text, source)}
             for text, answer in zip(texts, answers, strict=True)
@@ -118,10 +120,10 @@ class BrowserTools:
         return await read_fields(request, self._service.settings)
 
     async def _translated(
-        self, request: Request, texts: list[str], source: str, target: str, form: Form = "text"
+        self, request: Request, texts: list[str], asking: Asking, target: str
     ) -> list[Answer]:
-        self._service.languages.check(source, target)
-        return await self._service.translate(request, texts, form, source)
+        self._service.languages.check(asking.source, target)
+        return await self._service.translate(request, texts, asking)
 
 
 def _source(fields: dict[str, Any], name: str) -> str:

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from nmt.serving.errors import RequestError
 from nmt.serving.languages import detect, normal_code
 from nmt.serving.reading import check_key, read_fields, texts_of, word_of
-from nmt.serving.service import Form, Service
+from nmt.serving.service import Asking, Form, Service
 
 PREFIX = "/v2/"  # of its addresses, whose errors are {"message": …}
 _MOST_TEXTS = 50
@@ -50,7 +50,7 @@ class DeepL:
         source = word_of(fields, "source_lang", "auto") or "auto"
         self._codes.check(source, word_of(fields, "target_lang"))
         code = normal_code(source)
-        answers = await self._service.translate(request, texts, _form(fields), code)
+        answers = await self._service.translate(request, texts, Asking(code, _form(fields)))
         return JSONResponse(
             {
                 "translations": [

@@ -48,7 +48,9 @@ class Guard:
         begun = perf_counter()
         headers = Headers(scope=scope)
         origin = headers.get("origin")
-        allowed = origin if origin is not None and self._is_allowed(origin) else None
+        host = headers.get("host", "")
+        is_allowed = origin is not None and (self._is_allowed(origin) or _is_same(origin, host))
+        allowed = origin if is_allowed else None
         status = 500
 
         async def sent(message: Message) -> None:
@@ -93,6 +95,11 @@ class Guard:
             or name == "localhost"
             or (_is_address(name) and ip_address(name).is_loopback)
         )
+
+
+def _is_same(origin: str, host: str) -> bool:
+    """Whether an origin is that of our own page. Its scheme may be that of a proxy before us."""
+    return bool(host) and origin.partition("://")[2].lower() == host.lower()
 
 
 def _name_of(url: str) -> str:

@@ -1,18 +1,20 @@
 """LibreTranslate's API (https://docs.libretranslate.com), which Weblate, Mastodon, Discourse and others speak."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from nmt.documents.registry import FORMATS
+from nmt.serving.downloads import Downloads, as_attachment, translated_name
 from nmt.serving.errors import RequestError
 from nmt.serving.languages import detect, normal_code
-from nmt.serving.reading import check_key, read_fields, texts_of, word_of
-from nmt.serving.service import Answer, Form, Service
+from nmt.serving.reading import check_key, read_fields, read_upload, texts_of, word_of
+from nmt.serving.service import Asking, Form, Service
 
 _MOST_ALTERNATIVES = 20
+_DOWNLOAD = "download_file"  # the name of a route
 
 
 def routes(service: Service) -> list[BaseRoute]:
@@ -20,6 +22,8 @@ def routes(service: Service) -> list[BaseRoute]:
     own = LibreTranslate(service)
     return [
         Route("/translate", own.translate, methods=["POST"]),
+        Route("/translate_file", own.translate_file, methods=["POST"]),
+        Route("/download_file/{token}", own.download, name=_DOWNLOAD),
         Route("/detect", own.detect, methods=["POST"]),
         Route("/languages", own.languages),
         Route("/frontend/settings", own.frontend),
@@ -33,6 +37,7 @@ class LibreTranslate:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._codes = service.languages
+        self._downloads = Downloads()
 
     async def translate(self, request: Request) -> JSONResponse:
         """{q, source, target, format, alternatives} → {translatedText, detectedLanguage, alternatives}."""
@@ -41,14 +46,33 @@ class LibreTranslate:
         texts, is_list = texts_of(fields, "q")
         source = word_of(fields, "source")
         self._codes.check(source, word_of(fields, "target"))
-        answers = await self._service.translate(request, texts, _form(fields), normal_code(source))
+        alternatives = _alternatives(fields)
+        asking = Asking(normal_code(source), _form(fields), has_others=alternatives > 0)
+        answers = await self._service.translate(request, texts, asking)
         found: dict[str, Any] = {"translatedText": [answer.text for answer in answers]}
         if normal_code(source) == "auto":
             found["detectedLanguage"] = [_detected(text) for text in texts]
-        alternatives = _alternatives(fields)
         if alternatives:
-            found["alternatives"] = [_others(answer, alternatives) for answer in answers]
+            found["alternatives"] = [answer.others[:alternatives] for answer in answers]
         return JSONResponse(found if is_list else {name: each[0] for name, each in found.items()})
+
+    async def translate_file(self, request: Request) -> JSONResponse:
+        """{file, source, target} in parts → {translatedFileUrl}, where the translated file is fetched."""
+        settings = self._service.settings
+        fields, file = await read_upload(request, settings)
+        check_key(request, settings, fields.get("api_key"))
+        target = word_of(fields, "target")
+        self._codes.check(word_of(fields, "source"), target)
+        content = await self._service.document(request, file.name, file.content)
+        token = self._downloads.put(translated_name(file.name, normal_code(target)), content)
+        return JSONResponse({"translatedFileUrl": str(request.url_for(_DOWNLOAD, token=token))})
+
+    async def download(self, request: Request) -> Response:
+        """A file that was translated a short time ago."""
+        found = self._downloads.get(request.path_params["token"])
+        if found is None:
+            raise RequestError(404, "There is no such file, or it was there for too long")
+        return as_attachment(found)
 
     async def detect(self, request: Request) -> JSONResponse:
         """{q} → [{confidence, language}]."""
@@ -76,7 +100,7 @@ class LibreTranslate:
             {
                 "apiKeys": bool(settings.keys),
                 "charLimit": settings.most_characters,
-                "filesTranslation": False,
+                "filesTranslation": True,
                 "frontendTimeout": 500,
                 "keyRequired": bool(settings.keys),
                 "language": {
@@ -84,7 +108,7 @@ class LibreTranslate:
                     "target": {"code": codes.target, "name": codes.name(codes.target)},
                 },
                 "suggestions": False,
-                "supportedFilesFormat": [],
+                "supportedFilesFormat": [end for form in FORMATS for end in form.endings],
             }
         )
 
@@ -113,10 +137,6 @@ def _alternatives(fields: dict[str, Any]) -> int:
         return max(0, min(int(value), _MOST_ALTERNATIVES))
     except (TypeError, ValueError, OverflowError):
         raise RequestError(400, "Invalid request: alternatives is not a number") from None
-
-
-def _others(answer: Answer, most: int) -> Sequence[str]:
-    return answer.others[:most]
 
 
 def _detected(text: str) -> dict[str, Any]:

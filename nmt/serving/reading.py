@@ -3,26 +3,42 @@
 import asyncio
 import hmac
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+import python_multipart  # noqa: F401 - starlette reads forms with it; where it lacks, the server does not start
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
 
 from nmt.serving.errors import RequestError
 from nmt.serving.settings import ServeSettings
 
 _SECONDS = 20.0  # for the whole of a request to come
 _MOST_FIELDS = 10_000  # of a form
+_MULTIPART = "multipart/form-data"
+_MOST_FILES = 1
+_MOST_PARTS = 100
 _SCHEMES = ("Bearer ", "DeepL-Auth-Key ")
+
+
+class Upload(NamedTuple):
+    """A file that a client sent, and its name without folders."""
+
+    name: str
+    content: bytes
 
 
 async def read_fields(request: Request, settings: ServeSettings) -> dict[str, Any]:
     """What a request says; a name that a form repeats has a list. Raises RequestError for what cannot be read."""
     body = await _body(request, settings.most_bytes)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = _kind(request)
     if kind == "application/x-www-form-urlencoded":
         return _form(body)
+    if kind == _MULTIPART:
+        fields, _ = await _parts(request, body)
+        return fields
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
@@ -30,6 +46,41 @@ async def read_fields(request: Request, settings: ServeSettings) -> dict[str, An
     if not isinstance(fields, dict):
         raise RequestError(400, "Invalid request: no JSON object")
     return fields
+
+
+async def read_upload(
+    request: Request, settings: ServeSettings, name: str = "file"
+) -> tuple[dict[str, Any], Upload]:
+    """The fields of a form, and the file under a name. Raises RequestError if there is none."""
+    body = await _body(request, settings.most_file_bytes)
+    if _kind(request) != _MULTIPART:
+        raise RequestError(400, f"Invalid request: not {_MULTIPART}")
+    fields, files = await _parts(request, body)
+    if name not in files:
+        raise RequestError(400, f"Invalid request: missing {name} parameter")
+    return fields, files[name]
+
+
+def _kind(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def _parts(request: Request, body: bytes) -> tuple[dict[str, Any], dict[str, Upload]]:
+    """The fields and the files of a form in parts. Raises HTTPException for what is none."""
+
+    async def received() -> Message:
+        return {"type": "http.request", "body": body}
+
+    pairs: list[tuple[str, str]] = []
+    files = {}
+    parts = Request(request.scope, received).form(max_files=_MOST_FILES, max_fields=_MOST_PARTS)
+    async with parts as form:
+        for name, value in form.multi_items():
+            if isinstance(value, str):
+                pairs.append((name, value))
+            else:
+                files[name] = Upload(PurePath(value.filename or "").name, await value.read())
+    return _fields(pairs), files
 
 
 async def _body(request: Request, most: int) -> bytes:
@@ -61,6 +112,10 @@ def _form(body: bytes) -> dict[str, Any]:
         )
     except ValueError:
         raise RequestError(400, "Invalid request: not a form in UTF-8") from None
+    return _fields(pairs)
+
+
+def _fields(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in pairs:
         before = fields.get(name)

@@ -1,29 +1,38 @@
-"""Texts in, translations out: what every dialect of the server stands on."""
+"""Texts and documents in, translations out: what every dialect of the server stands on."""
 
 import asyncio
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from typing import Literal
 
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 
+from nmt.corpus.reading.pairs import SentencePair
 from nmt.documents.asked import Asked
-from nmt.documents.files import open_document
+from nmt.documents.files import DocumentFile, open_document
 from nmt.documents.pipeline import Line, Work
-from nmt.errors import DataError, UserError
+from nmt.documents.projection import Link
+from nmt.documents.registry import BY_NAME
+from nmt.documents.translation import mark
+from nmt.errors import ConfigError, DataError, UserError
 from nmt.serving.batching import Batcher, ClosedError, QueueFullError, Translate
 from nmt.serving.errors import RequestError
 from nmt.serving.languages import Languages, detect
 from nmt.serving.metrics import Metrics
 from nmt.serving.settings import ServeSettings
+from nmt.serving.ways import Ways, ways_of
 from nmt.translate.translation import Translation
+from nmt.translate.translator import Translator
 
 Form = Literal["text", "html"]
 _LOOKS = 0.25  # seconds between two looks at whether the client is still there
 _AGAIN = {"Retry-After": "1"}
+_READERS = 2  # documents that are read or written at a time
 
 
 @dataclass(frozen=True)
@@ -34,14 +43,26 @@ class Answer:
     others: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Asking:
+    """What a client wants for its texts; `way` is how they are translated, if not as all others."""
+
+    source: str
+    form: Form = "text"
+    has_others: bool = False
+    way: Translate | None = None
+
+
 class Service:
     """A model that translates for many clients at a time."""
 
-    def __init__(self, translate: Translate, languages: Languages, settings: ServeSettings) -> None:
+    def __init__(self, ways: Ways, languages: Languages, settings: ServeSettings) -> None:
+        self.ways = ways
         self.languages = languages
         self.settings = settings
         self.metrics = Metrics()
-        self._batcher = Batcher(translate, settings.room)
+        self._batcher = Batcher(settings.room)
+        self._readers = CapacityLimiter(_READERS)
 
     @property
     def waiting(self) -> int:
@@ -53,91 +74,155 @@ class Service:
         self._batcher.close(patience)
 
     async def translate(
-        self, request: Request, texts: Sequence[str], form: Form, source: str
+        self, request: Request, texts: Sequence[str], asking: Asking
     ) -> list[Answer]:
         """The translation of each text; one that is in the target language already stays as it is.
 
         Raises RequestError for too much text, a full queue, and for what takes too long.
         """
-        characters = sum(map(len, texts))
-        if characters > self.settings.most_characters:
-            most = self.settings.most_characters
-            raise RequestError(
-                400, f"Invalid request: request ({characters}) exceeds text limit ({most})"
-            )
-        is_open = [self._is_to_translate(text, source) for text in texts]
+        self.refuse_too_much(texts)
+        is_open = [self._is_to_translate(text, asking.source) for text in texts]
         chosen = [text for text, is_chosen in zip(texts, is_open, strict=True) if is_chosen]
-        try:
-            async with asyncio.timeout(self.settings.patience):
-                found = iter(await self._answers(request, chosen, form))
-        except TimeoutError:
-            raise RequestError(503, "It took too long; try again later", _AGAIN) from None
-        except QueueFullError:
-            raise RequestError(
-                429, "Slowdown: too much text waits; try again soon", _AGAIN
-            ) from None
-        except ClosedError:
-            raise RequestError(503, "The server is closing", _AGAIN) from None
+        async with _refusing(self.settings.patience):
+            found = iter(await self._answers(request, chosen, asking))
         return [
             next(found) if is_chosen else Answer(text)
             for text, is_chosen in zip(texts, is_open, strict=True)
         ]
 
+    async def lines(
+        self, request: Request, lines: Sequence[str], way: Translate
+    ) -> list[Translation]:
+        """The translations of lines. Raises RequestError as `translate` does."""
+        self.refuse_too_much(lines)
+        async with _refusing(self.settings.patience):
+            return await self._lines(request, lines, way)
+
+    async def document(self, request: Request, name: str, content: bytes) -> bytes:
+        """A document with its words translated; its name tells its format, else its first lines do.
+
+        Raises RequestError for one that cannot be read, and as `translate` does.
+        """
+        asked = Asked()
+        path = Path(name)
+        async with _refusing(self.settings.document_patience):
+            file = await run_sync(open_document, path, content, None, asked, limiter=self._readers)
+            return await self._written(request, file, asked, self.ways.plain)
+
+    async def links(self, request: Request, pair: SentencePair) -> Sequence[Link]:
+        """The words of a line and its translation that belong together. Raises RequestError as `translate` does."""
+        self.refuse_too_much(pair)
+        async with _refusing(self.settings.patience):
+            (links,) = await run_sync(self.ways.align, [pair], limiter=self._readers)
+        return links
+
+    def refuse_too_much(self, texts: Sequence[str]) -> None:
+        """Raise RequestError for more text than a request may have."""
+        characters, most = sum(map(len, texts)), self.settings.most_characters
+        if characters > most:
+            raise RequestError(
+                400, f"Invalid request: request ({characters}) exceeds text limit ({most})"
+            )
+
     def _is_to_translate(self, text: str, source: str) -> bool:
         language = detect(text).language if source == "auto" else source
         return bool(text.strip()) and language != self.languages.target
 
-    async def _answers(self, request: Request, texts: list[str], form: Form) -> list[Answer]:
-        if form == "html":
-            return await asyncio.gather(*(self._html(request, text) for text in texts))
-        lines = [line for text in texts for line in text.split("\n")]
-        translations = iter(await self._lines(request, [line.rstrip("\r") for line in lines]))
+    async def _answers(self, request: Request, texts: list[str], asking: Asking) -> list[Answer]:
+        way = asking.way or self.ways.plain
+        if asking.form == "html":
+            return await asyncio.gather(*(self._html(request, text, way) for text in texts))
+        lines = [line.rstrip("\r") for text in texts for line in text.split("\n")]
+        translations = iter(await self._lines(request, lines, way))
         answers = []
         for text in texts:
-            of_text = [(line, next(translations)) for line in text.split("\n")]
-            answers.append(_joined(of_text))
-        return answers
+            ends = ["\r" if line.endswith("\r") else "" for line in text.split("\n")]
+            answers.append(Answer("\n".join(next(translations).text + end for end in ends)))
+        return await self._varied(request, texts, answers) if asking.has_others else answers
 
-    async def _html(self, request: Request, text: str) -> Answer:
+    async def _varied(
+        self, request: Request, texts: list[str], answers: list[Answer]
+    ) -> list[Answer]:
+        """The answers, with other translations of each text that is one line."""
+        alone = [text for text in texts if "\n" not in text]
+        found = iter(await self._lines(request, alone, self.ways.varied))
+        return [
+            answer if "\n" in text else Answer(answer.text, others(next(found), answer.text))
+            for text, answer in zip(texts, answers, strict=True)
+        ]
+
+    async def _html(self, request: Request, text: str, way: Translate) -> Answer:
         """A piece of HTML, whose marks stay. Raises RequestError if it is none."""
-        try:
-            work = await run_sync(partial(_opened, text))
-            lines = work.lines()
-            translations = await self._lines(request, lines)
-            of_lines = {
-                line: Line(each.text) for line, each in zip(lines, translations, strict=True)
-            }
-            content = await run_sync(partial(work.written, of_lines))
-        except (DataError, UnicodeError) as error:
-            raise RequestError(400, f"Invalid request: {error}") from None
-        return Answer(content.decode())
+        asked = Asked()
+        file = await run_sync(DocumentFile, BY_NAME["html"], text.encode(), asked)
+        return Answer((await self._written(request, file, asked, way)).decode())
 
-    async def _lines(self, request: Request, lines: list[str]) -> list[Translation]:
-        submitted = self._batcher.submit(lines)
+    async def _written(
+        self, request: Request, file: DocumentFile, asked: Asked, way: Translate
+    ) -> bytes:
+        work = await run_sync(Work, file, asked)
+        lines = work.lines()
+        of_lines = _by_line(lines, await self._lines(request, lines, way))
+
+        def again(lines: Sequence[str]) -> dict[str, Line]:
+            return _by_line(lines, self._batcher.submit(lines, way).result())
+
+        await run_sync(mark, work, of_lines, again, self.ways.align, abandon_on_cancel=True)
+        return await run_sync(work.written, of_lines)
+
+    async def _lines(
+        self, request: Request, lines: Sequence[str], way: Translate
+    ) -> list[Translation]:
+        submitted = self._batcher.submit(lines, way)
         translations = await _unless_gone(request, submitted)
         self.metrics.translated(len(lines), sum(map(len, lines)))
         return translations
 
 
-def _opened(text: str) -> Work:
-    asked = Asked()
-    return Work(open_document(None, text.encode(), "html", asked), asked)
+def service_of(
+    translator: Translator,
+    in_torch: Callable[[], Translator],
+    turn: AbstractContextManager[object],
+    settings: ServeSettings,
+) -> Service:
+    """A service of a translator; the other arguments are those of `ways_of`."""
+    languages = Languages(translator.src.language, translator.tgt.language)
+    return Service(ways_of(translator, in_torch, turn), languages, settings)
 
 
-def _joined(lines: list[tuple[str, Translation]]) -> Answer:
-    """A text of its lines; it has other translations if it is one line."""
-    ends = ["\r" if line.endswith("\r") else "" for line, _ in lines]
-    text = "\n".join(each.text + end for (_, each), end in zip(lines, ends, strict=True))
-    others: tuple[str, ...] = ()
-    if len(lines) == 1:
-        others = tuple(candidate.text for candidate in lines[0][1].candidates[1:])
-    return Answer(text, others)
+def others(translation: Translation, text: str) -> tuple[str, ...]:
+    """The translations of a line that are not the given one, best first."""
+    texts = dict.fromkeys(candidate.text for candidate in translation.candidates)
+    return tuple(each for each in texts if each != text)
+
+
+def _by_line(lines: Sequence[str], translations: Sequence[Translation]) -> dict[str, Line]:
+    pairs = zip(lines, translations, strict=True)
+    return {line: Line(each.text, tuple(map(str, each.faults))) for line, each in pairs}
+
+
+@asynccontextmanager
+async def _refusing(patience: float) -> AsyncIterator[None]:
+    """Raise RequestError for what cannot be translated, now or at all, or takes more than so many seconds."""
+    try:
+        async with asyncio.timeout(patience):
+            yield
+    except TimeoutError:
+        raise RequestError(503, "It took too long; try again later", _AGAIN) from None
+    except QueueFullError:
+        raise RequestError(429, "Slowdown: too much text waits; try again soon", _AGAIN) from None
+    except (ClosedError, CancelledError):
+        raise RequestError(503, "The server is closing", _AGAIN) from None
+    except (ConfigError, DataError, UnicodeError) as error:
+        raise RequestError(400, f"Invalid request: {error}") from None
+    except UserError as error:
+        raise RequestError(500, f"It cannot be translated: {error}") from None
 
 
 async def _unless_gone(
     request: Request, submitted: "Future[list[Translation]]"
 ) -> list[Translation]:
-    """The result, unless the client goes away, which frees its place. Raises RequestError for what cannot be done."""
+    """The result, unless the client goes away, which frees its place."""
     waited = asyncio.wrap_future(submitted)
     try:
         while not (await asyncio.wait({waited}, timeout=_LOOKS))[0]:
@@ -146,7 +231,5 @@ async def _unless_gone(
         if waited.cancelled():
             raise ClosedError
         return waited.result()
-    except UserError as error:
-        raise RequestError(500, f"It cannot be translated: {error}") from None
     finally:
         waited.cancel()

@@ -13,6 +13,8 @@ class ServeSettings:
         str, ...
     ] = ()  # of pages that may ask, beside those of this machine and extensions; or "*"
     most_bytes: int = 2**20  # of a request
+    most_file_bytes: int = 10 * 2**20  # of one with a file
     most_characters: int = 100_000  # of the texts of a request
     room: int = 20_000  # lines that may wait
     patience: float = 60.0  # seconds that a request may take
+    document_patience: float = 600.0  # seconds that a document may take

@@ -59,11 +59,12 @@ class Translator:
         self.src = engine.src
         self.tgt = engine.tgt
         self.search = search
+        self._taught = taught
         self._direction = (self.src.language, self.tgt.language)
         self._into_chinese = into_chinese = is_into_chinese(self.src, self.tgt)
         self._find = LineSearch(engine, search.typography)
         self._numbers = numbers_masked(taught, into_chinese)
-        self._glossary = glossary
+        self.glossary = glossary
         self._terms = LineTerms(glossary) if glossary is not None else None
         unknown = self._terms.unknown if self._terms is not None else None
         every = self._terms.hidden if self._terms is not None else None
@@ -74,6 +75,16 @@ class Translator:
         self.mask = self._attempts[0].mask  # for the first search
         self._showing_figures = showing_figures(engine.protects, taught, into_chinese, unknown)
 
+    def changed(
+        self, search: SearchConfig | None = None, glossary: Glossary | None = None
+    ) -> "Translator":
+        """A translator with the same engine that searches in another way, or with another glossary."""
+        changed = Translator(
+            self.engine, search or self.search, self._taught, glossary or self.glossary
+        )
+        changed.checkpoints = self.checkpoints
+        return changed
+
     def fingerprint(self) -> str:
         """A hash of engine, vocabularies and search. Translators with the same hash translate alike."""
         deciding = [
@@ -82,7 +93,7 @@ class Translator:
             self.src.fingerprint(),
             self.tgt.fingerprint(),
             self.engine.fingerprint(),
-            self._glossary.fingerprint() if self._glossary is not None else "",
+            self.glossary.fingerprint() if self.glossary is not None else "",
         ]
         return hashlib.sha256("\n".join(deciding).encode()).hexdigest()
 

@@ -70,6 +70,17 @@ def test_pages_that_may_ask(origin: str, is_allowed: bool, served: Served) -> No
         assert preflight.headers["access-control-allow-headers"] == "content-type"
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_its_own_page_may_ask(scheme: str, served: Served) -> None:
+    for host, is_own in (("192.168.1.7:5000", True), ("mine.example", True), ("other", False)):
+        headers = {"Host": host, "Origin": f"{scheme}://{host}"}
+        answer = served.client.post("/translate", json=ASK, headers=headers)
+        assert answer.status_code == (200 if is_own else 421)
+        headers["Origin"] = f"{scheme}://x.{host}"
+        answer = served.client.post("/translate", json=ASK, headers=headers)
+        assert answer.status_code == (403 if is_own else 421)
+
+
 def test_every_page_may_ask_if_that_is_said() -> None:
     with serving(ServeSettings(origins=("*",))) as served:
         headers = {"Origin": "https://evil.example"}
@@ -91,7 +102,7 @@ def test_a_full_queue_and_a_slow_model(served: Served) -> None:
     with serving(settings) as slow:
         opened = Event()
         slow.model.before = lambda: opened.wait(20)
-        first = slow.service._batcher.submit(["a", "b"])
+        first = slow.service._batcher.submit(["a", "b"], slow.model)
         answer = slow.client.post("/translate", json=ASK)
         assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
         assert answer.json()["error"].startswith("Slowdown: ")

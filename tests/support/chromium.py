@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _SCALE = 1
+_PATIENCE = 60  # seconds
 
 
 class Browser:
@@ -100,9 +102,10 @@ class Browser:
         """Execute pages' scripts, or none."""
         self.call("Emulation.setScriptExecutionDisabled", value=not is_on)
 
-    def open(self, path: Path) -> None:
-        """Open a file and wait until it is loaded."""
-        self.call("Page.navigate", url=path.absolute().as_uri())
+    def open(self, place: Path | str) -> None:
+        """Open a file or an address, and wait until it is loaded."""
+        url = place if isinstance(place, str) else place.absolute().as_uri()
+        self.call("Page.navigate", url=url)
         while self._next().get("method") != "Page.loadEventFired":
             pass
 
@@ -114,12 +117,21 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
+    def type(self, identity: str, text: str) -> None:
+        """Type into an element, behind what is there."""
+        self.value(f"document.getElementById({identity!r}).focus()")
+        self.call("Input.insertText", text=text)
+
+    def point(self, x: float, y: float) -> None:
+        """Move the mouse."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
     def wait_for(self, expression: str) -> None:
         """Wait until an expression is true."""
-        self.value(
-            "new Promise((done) => { const look = () => "
-            f"({expression}) ? done(1) : setTimeout(look, 20); look(); }})"
-        )
+        end = time.monotonic() + _PATIENCE
+        while not self.value(f"Boolean({expression})"):
+            assert time.monotonic() < end, self.value("document.body.innerText")
+            time.sleep(0.02)
 
     def picture(self, path: Path, whole: bool = True) -> None:
         """Write a PNG of the page."""
