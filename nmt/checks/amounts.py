@@ -35,11 +35,12 @@ _DAY_IN_CHINESE = re.compile("(?:周|星期|礼拜|週|主)([一二三四五六�
 _DAYS_TOGETHER = re.compile(
     "((?:周|星期)[一二三四五六日天])[、和至到或]?([一二三四五六日])"
 )  # 周六日
+# Repetitions have bounds: a match could begin at any figure.
 _AMOUNT = re.compile(
     r"""
-    [$£€¥₹₩₽₺₪₱₦] [ ]? \d [\d.,]*
-  | \d [\d.,]* [ -]? (?: (?: thousand | [mb]illion | trillion ) | [kmb]\b | [bmt]n\b )
-  | \d [\d.,]* [ ] (?: dollars? | euros? | pounds? | yen | yuan | [A-Z]{3} ) \b
+    [$£€¥₹₩₽₺₪₱₦] [ ]? \d [\d.,]{0,40}
+  | \d [\d.,]{0,40} [ -]? (?: (?: thousand | [mb]illion | trillion ) | [kmb]\b | [bmt]n\b )
+  | \d [\d.,]{0,40} [ ] (?: dollars? | euros? | pounds? | yen | yuan | [A-Z]{3} ) \b
     """,
     re.VERBOSE,
 )
@@ -47,7 +48,8 @@ _AMOUNT = re.compile(
 
 def currency_missing(source: str, translation: str) -> list[str]:
     """The signs and codes of currencies of which the translation names none."""
-    return [sign for sign, currency in currencies(source) if not currency.is_named_in(translation)]
+    by_sign = dict(currencies(source))
+    return [sign for sign, currency in by_sign.items() if not currency.is_named_in(translation)]
 
 
 def sign_missing(source: str, translation: str) -> list[str]:

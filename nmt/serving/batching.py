@@ -12,13 +12,23 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Condition, Thread
 from time import monotonic
+from typing import NamedTuple
 
 from nmt.translate.translation import Translation
 
 Translate = Callable[[list[str]], list[Translation]]
 _WAIT = 0.01  # seconds that the first line of a batch waits for others
-_BATCH = 256  # lines
-_SHARE = 64  # of a batch, lines of one request while others wait
+
+
+class _Size(NamedTuple):
+    """A number of lines, and of characters in them."""
+
+    lines: int
+    characters: int
+
+
+_BATCH = _Size(256, 40_000)
+_SHARE = _Size(64, 10_000)  # of a batch, for one request while others wait
 
 
 class QueueFullError(Exception):
@@ -43,9 +53,17 @@ class _Job:
     def left(self) -> int:
         return len(self.lines) - len(self.done)
 
-    def next_lines(self, most: int) -> list[str]:
+    def next_lines(self, most: _Size) -> list[str]:
+        """The next lines; the first one may be longer than all may be together."""
         first = len(self.done)
-        return self.lines[first : first + most]
+        found: list[str] = []
+        characters = 0
+        for line in self.lines[first : first + most.lines]:
+            characters += len(line)
+            if found and characters > most.characters:
+                break
+            found.append(line)
+        return found
 
 
 class Batcher:
@@ -135,14 +153,16 @@ class Batcher:
         jobs = list(self._jobs)
         alike = [job for job in jobs if job.translate == jobs[0].translate] if jobs else []
         most = _SHARE if len(jobs) > 1 else _BATCH
-        free = _BATCH
-        shares = []
+        lines, characters = _BATCH
+        shares: list[tuple[_Job, list[str]]] = []
         for job in alike:
-            of_job = job.next_lines(min(most, free))
-            if not of_job:
+            of_job = job.next_lines(_Size(min(most.lines, lines), min(most.characters, characters)))
+            lines -= len(of_job)
+            characters -= sum(map(len, of_job))
+            is_too_much = characters < 0 or not of_job
+            if shares and is_too_much:
                 break
             shares.append((job, of_job))
-            free -= len(of_job)
         begun = dict.fromkeys(job for job, _ in shares)
         self._jobs = deque([*(job for job in jobs if job not in begun), *begun])
         return shares

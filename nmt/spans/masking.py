@@ -6,7 +6,7 @@ area that every tokenizer makes a token of its own, and comes back in its place.
 
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
@@ -59,6 +59,7 @@ _SPLIT = re.compile(f"({PLACEHOLDER})")
 _RUN_TOGETHER = re.compile("[A-Za-z0-9]{2}")
 _WORD = re.compile(r"\w")
 _EMOTICON = re.compile(EMOTICON, re.VERBOSE)
+_LONGEST_EMOTICON = 8  # characters, with the one before it
 _ENDS_IN_EMOTICON = re.compile(rf"{EMOTICON} \Z", re.VERBOSE)
 
 
@@ -76,11 +77,13 @@ class Masked:
         Letters and digits beside a span are set apart from its own by a space. A placeholder that
         stands for nothing is left out. Markup is as in the source.
         """
-        filled = ""
-        for piece in _SPLIT.split(as_in_source(text, self.text, self.spans, self.elements)):
-            span = self.spans.get(piece, "") if piece in PLACEHOLDERS else piece
-            filled = beside(filled, piece if span in MARKS else span)
+        pieces = _SPLIT.split(as_in_source(text, self.text, self.spans, self.elements))
+        filled = joined(self._filled(piece) for piece in pieces)
         return with_emphasis(filled, self.text, self.spans, self.elements)
+
+    def _filled(self, piece: str) -> str:
+        span = self.spans.get(piece, "") if piece in PLACEHOLDERS else piece
+        return piece if span in MARKS else span
 
     def intact_in(self, text: str) -> bool:
         """Whether each of the placeholders occurs exactly once in a text, and no other one does."""
@@ -125,15 +128,21 @@ def without_placeholders(text: str) -> str:
     return re.sub(PLACEHOLDER, "", text)
 
 
-def beside(left: str, right: str) -> str:
-    """Two texts, one of them a span, as one; a space sets letters and digits apart, and an emoticon from words."""
-    ends = left[-1:] + right[:1]
-    runs_together = (
-        _RUN_TOGETHER.match(ends)
-        or (_WORD.match(left[-1:]) and _EMOTICON.fullmatch(right))
-        or (_WORD.match(right[:1]) and _ENDS_IN_EMOTICON.search(left))
-    )
-    return left + (" " if runs_together else "") + right
+def joined(pieces: Iterable[str]) -> str:
+    """Texts, some of them spans, as one; a space sets letters and digits apart, and an emoticon from words."""
+    parts: list[str] = []
+    end = ""  # of what is joined: the whole of it, again and again, would take the square of its length
+    for piece in pieces:
+        part = f" {piece}" if _runs_together(end, piece) else piece
+        parts.append(part)
+        end = (end + part)[-_LONGEST_EMOTICON:]
+    return "".join(parts)
+
+
+def _runs_together(left: str, right: str) -> bool:
+    is_emoticon = _WORD.match(left[-1:]) and _EMOTICON.fullmatch(right)
+    is_behind_one = _WORD.match(right[:1]) and _ENDS_IN_EMOTICON.search(left)
+    return bool(_RUN_TOGETHER.match(left[-1:] + right[:1]) or is_emoticon or is_behind_one)
 
 
 def find(text: str, numbers: Numbers = "long") -> list[str]:

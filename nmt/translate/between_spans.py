@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from nmt.checks.faults import mangled
 from nmt.spans.exact import cut
-from nmt.spans.masking import beside
+from nmt.spans.masking import joined
 from nmt.translate.translation import Candidate
 
 _NOTHING = Candidate("", 0.0, 0.0)
@@ -26,20 +26,20 @@ def with_spans(
 
     Spaces around a span stay. A repair that would change a span is left out.
     """
-    joined = ""
+    pieces = []
     log_prob = score = 0.0
     translations = iter(translated)
     for number, piece in enumerate(cut(line)):
         if number % 2:
-            joined = beside(joined, piece)
+            pieces.append(piece)
             continue
         best = next(iter(next(translations)), _NOTHING)
         log_prob += best.log_prob
         score += best.score
-        joined = beside(joined, _spaced_as(piece, best.text))
-    joined = joined.strip()
-    repaired = repair(joined)
-    return Candidate(joined if mangled(line, repaired) else repaired, log_prob, score)
+        pieces.append(_spaced_as(piece, best.text))
+    text = joined(pieces).strip()
+    repaired = repair(text)
+    return Candidate(text if mangled(line, repaired) else repaired, log_prob, score)
 
 
 def _spaced_as(source: str, text: str) -> str:

@@ -1,10 +1,9 @@
 """From what search found for the parts of a line to translations of the line."""
 
 from collections.abc import Callable
-from functools import reduce
 
 from nmt.search.hypotheses import NBest
-from nmt.spans.masking import Masked, beside
+from nmt.spans.masking import Masked, joined
 from nmt.text.side import Side
 from nmt.translate.translation import Candidate
 
@@ -33,7 +32,7 @@ def _join(n_bests: list[NBest], rank: int, tgt: Side) -> Candidate:
     chosen = [n_best[min(rank, len(n_best) - 1)] for n_best in n_bests]
     texts = [tgt.decode(hypothesis.ids) for hypothesis in chosen]
     return Candidate(
-        text=reduce(beside, texts) if tgt.language == "zh" else " ".join(texts),
+        text=joined(texts) if tgt.language == "zh" else " ".join(texts),
         log_prob=sum(hypothesis.log_prob for hypothesis in chosen),
         score=sum(hypothesis.score for hypothesis in chosen),
     )

@@ -65,6 +65,17 @@ def test_a_long_request_does_not_keep_short_ones_waiting(model: Model) -> None:
     assert max(map(len, model.batches)) <= 256
 
 
+def test_a_long_line_does_not_keep_short_ones_waiting(model: Model) -> None:
+    gate = Gate(model)
+    batcher = Batcher(room=1000)
+    batcher.submit(["first"], model)
+    gate.arrived.wait(SECONDS)
+    submitted = [batcher.submit([text], model) for text in ("a", "l" * 100_000, "b")]
+    gate.opened.set()
+    assert [len(texts(result)[0]) for result in submitted] == [2, 100_001, 2]
+    assert [len("".join(batch)) for batch in model.batches] == [5, 1, 100_000, 1]
+
+
 def test_requests_for_another_way_have_their_own_batches(model: Model) -> None:
     gate = Gate(model)
     other = Model()
