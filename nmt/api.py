@@ -279,12 +279,14 @@ def serve(
     keys: Sequence[str] = (),
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
+    glossaries: Name | None = None,
 ) -> "Starlette":
     """An ASGI application that answers as `nmt serve` does, to run or to mount in one of your own.
 
     With `keys`, each request needs one of them. `hosts` are names by which the server is called, beside localhost and
-    IP addresses, `origins` are pages that may ask, beside those of this machine and browser extensions. Raises
-    ConfigError if starlette is not installed.
+    IP addresses, `origins` are pages that may ask, beside those of this machine and browser extensions, `glossaries`
+    is the folder of those that clients make; without it they are gone at the end. Raises ConfigError if a package is
+    not installed, DataError for a glossary there that cannot be read.
     """
     try:
         from nmt.serving.app import make_app
@@ -294,7 +296,8 @@ def serve(
     from nmt.serving.service import service_of
     from nmt.serving.settings import ServeSettings
 
-    settings = ServeSettings(keys=tuple(keys), hosts=tuple(hosts), origins=tuple(origins))
+    folder = None if glossaries is None else _path(glossaries)
+    settings = ServeSettings(tuple(keys), tuple(hosts), tuple(origins), folder)
     service = service_of(
         translator._translator, lambda: translator._aligner, translator._turn, settings
     )

@@ -24,6 +24,8 @@ from nmt.serving.ways import Ways
 from nmt.translate.translation import Candidate, Translation
 
 SECONDS = 5
+CHAT = '{"segments": [{"id": 1, "text": "tea NUMBER"}]}'
+DICTIONARY = {"source_lang": "en", "target_lang": "zh", "entries": "a\tb", "entries_format": "tsv"}
 BODIES: tuple[tuple[str, Any], ...] = (
     ("/translate", {"q": "tea NUMBER", "source": "en", "target": "zh"}),
     ("/translate", {"q": ["a NUMBER", "b"], "source": "auto", "target": "zh", "alternatives": 2}),
@@ -38,8 +40,29 @@ BODIES: tuple[tuple[str, Any], ...] = (
     ("/hcfy", {"text": "tea NUMBER", "destination": ["中文(简体)"]}),
     ("/deeplx", {"text": "tea NUMBER", "source_lang": "EN", "target_lang": "ZH"}),
     ("/language/translate/v2", {"q": "tea NUMBER", "target": "zh"}),
+    ("/v1/chat/completions", {"messages": [{"role": "user", "content": "tea NUMBER"}]}),
+    ("/v1/chat/completions", {"messages": [{"role": "user", "content": CHAT}], "stream": False}),
+    ("/page/lines", {"lines": ["tea NUMBER", "b"]}),
+    ("/page/others", {"line": "tea NUMBER", "text": "b"}),
+    ("/page/links", {"line": "tea NUMBER", "text": "b"}),
+    ("/v2/glossaries", {"name": "NUMBER", **DICTIONARY}),
+    ("/v3/glossaries", {"name": "NUMBER", "dictionaries": [DICTIONARY]}),
 )
 FORM = "q=tea+NUMBER&q=b&source=en&target=zh&format=html"
+PARTS = "".join(
+    f'--b\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n{value}\r\n'
+    for name, more, value in (
+        ("source", "", "en"),
+        ("target", "", "zh"),
+        ("q", "", "tea NUMBER"),
+        ("file", '; filename="a.md"', "# Tea NUMBER"),
+    )
+)
+FORMS = (
+    ("/translate", FORM, "application/x-www-form-urlencoded"),
+    ("/translate", f"{PARTS}--b--\r\n", "multipart/form-data; boundary=b"),
+    ("/translate_file", f"{PARTS}--b--\r\n", "multipart/form-data; boundary=b"),
+)
 
 
 def translate(lines: list[str]) -> list[Translation]:
@@ -56,7 +79,7 @@ def request(number: int, chance: random.Random) -> tuple[str, bytes, dict[str, s
     body = json.dumps(fields, ensure_ascii=chance.random() < 0.5)
     kind = "application/json"
     if chance.random() < 0.2:
-        path, body, kind = "/translate", FORM, "application/x-www-form-urlencoded"
+        path, body, kind = chance.choice(FORMS)
     content = body.replace("NUMBER", str(number)).encode()
     is_whole = chance.random() < 0.1
     if not is_whole:

@@ -12,6 +12,7 @@ The blocks of a page run one after another in one folder, which holds what the f
 
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -37,8 +38,8 @@ _BLOCK = re.compile(
 )
 
 
-# The last three are only read.
-KINDS = ("sh", "console", "python", "yaml", "text", "crontab")
+# The last four are only read.
+KINDS = ("sh", "console", "python", "yaml", "text", "crontab", "dockerfile")
 
 
 class Block(NamedTuple):
@@ -148,6 +149,13 @@ def test_the_examples_do_what_they_say(
             assert done.returncode == 0, f"{where}\n{done.stderr}"
             expected = "".join(f"{said}\n" for said in re.findall("# → (.*)", block.text))
             assert not expected or matches(expected, done.stdout), f"{where}\n{done.stdout}"
+
+
+@pytest.mark.skipif(shutil.which("hadolint") is None, reason="there is no hadolint here")
+def test_what_makes_a_container_has_no_faults(tmp_path: Path) -> None:
+    (block,) = (each for page in PAGES for each in blocks(page) if each.kind == "dockerfile")
+    (tmp_path / "Dockerfile").write_text(block.text, encoding="utf-8")
+    subprocess.run(["hadolint", tmp_path / "Dockerfile"], check=True)
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:

@@ -33,6 +33,11 @@ AllowOrigin = Annotated[
     options.option("ORIGIN", "A page that may ask, such as https://example.org; '*': every page."),
 ]
 
+Glossaries = Annotated[
+    Path | None,
+    options.path_option("DIR", "Where glossaries that clients make are kept.", "--glossaries"),
+]
+
 
 def serve(
     model: options.Model = None,
@@ -42,6 +47,7 @@ def serve(
     api_key_file: KeyFile = None,
     allow_host: AllowHost = None,
     allow_origin: AllowOrigin = None,
+    glossaries: Glossaries = None,
     verify: options.Verify = None,
     beam_size: options.BeamSize = None,
     engine: options.Engine = "auto",
@@ -57,7 +63,7 @@ def serve(
     refuse_files_elsewhere(trained.run, trained.config.search, None, asked)
     server = _library()
 
-    settings = _settings(api_key_file, allow_host, allow_origin)
+    settings = _settings(api_key_file, allow_host, allow_origin, glossaries)
     tell = print_nothing if quiet else say
     with server.listening(host, port) as sock:
         from nmt.serving.app import make_app
@@ -84,7 +90,10 @@ def _library() -> "ModuleType":
 
 
 def _settings(
-    key_file: Path | None, hosts: list[str] | None, origins: list[str] | None
+    key_file: Path | None,
+    hosts: list[str] | None,
+    origins: list[str] | None,
+    glossaries: Path | None,
 ) -> "ServeSettings":
     from nmt.serving.settings import ServeSettings
 
@@ -95,7 +104,7 @@ def _settings(
         keys = tuple(key for line in read_lines(key_file) if (key := line.strip()))
         if not keys:
             raise ConfigError(f"{key_file}: no keys in it; write one on each line")
-    return ServeSettings(keys=keys, hosts=tuple(hosts or ()), origins=tuple(origins or ()))
+    return ServeSettings(keys, tuple(hosts or ()), tuple(origins or ()), glossaries)
 
 
 def _warn_of_strangers(host: str, settings: "ServeSettings") -> None:

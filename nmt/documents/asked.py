@@ -26,3 +26,7 @@ class Asked:
     front_matter: tuple[str, ...] = FRONT_MATTER  # its keys whose values are translated
     width: int = 20  # of a line of subtitles, in full-width characters
     columns: tuple[str, str] = ("source", "target")  # of a table
+    kept_tags: frozenset[str] = frozenset()  # of HTML, whose content stays, beside those of code
+    inline_tags: frozenset[str] = (
+        frozenset()
+    )  # that are within a sentence, beside those that HTML knows

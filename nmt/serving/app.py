@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from nmt.serving import browser_tools, deepl, libretranslate, page
+from nmt.serving import browser_tools, chat, deepl, libretranslate, page
 from nmt.serving.errors import RequestError
 from nmt.serving.guard import Guard
 from nmt.serving.metrics import TEXT_FORMAT
@@ -35,7 +35,7 @@ def make_app(service: Service, log: Callable[[str], None]) -> Starlette:
         yield
         service.close(PATIENCE)
 
-    dialects = (page, libretranslate, deepl, browser_tools)
+    dialects = (page, libretranslate, deepl, browser_tools, chat)
     routes = [route for dialect in dialects for route in dialect.routes(service)]
     routes.append(Route("/metrics", metrics))
     paths = frozenset(route.path for route in routes if isinstance(route, Route))
@@ -72,5 +72,10 @@ async def _failed(request: Request, error: Exception) -> Response:
 def _error(
     request: Request, message: str, status: int, headers: Mapping[str, str] | None = None
 ) -> Response:
-    name = "message" if request.url.path.startswith(deepl.PREFIX) else "error"
-    return JSONResponse({name: message}, status, headers)
+    path = request.url.path
+    content: dict[str, object] = {"error": message}
+    if path.startswith(deepl.PREFIXES):
+        content = {"message": message}
+    elif path.startswith(chat.PREFIX):
+        content = {"error": {"message": message, "type": "invalid_request_error", "code": status}}
+    return JSONResponse(content, status, headers)

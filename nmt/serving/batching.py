@@ -128,7 +128,7 @@ class Batcher:
             lines = [line for _, of_job in shares for line in of_job]
             try:
                 translations = iter(shares[0][0].translate(lines))
-            except Exception as error:
+            except BaseException as error:  # an engine in Rust panics with one that is no Exception
                 self._try_alone(shares, error)
                 continue
             for job, of_job in shares:
@@ -167,12 +167,12 @@ class Batcher:
         self._jobs = deque([*(job for job in jobs if job not in begun), *begun])
         return shares
 
-    def _try_alone(self, shares: list[tuple[_Job, list[str]]], error: Exception) -> None:
+    def _try_alone(self, shares: list[tuple[_Job, list[str]]], error: BaseException) -> None:
         """After a batch that failed, give each job a batch of its own: one bad line fails one request."""
         for job, of_job in shares:
             try:
                 job.done += job.translate(of_job)
-            except Exception as own:
+            except BaseException as own:
                 self._forget(job)
                 _end(job, error=own if len(shares) > 1 else error)
             else:
@@ -189,10 +189,11 @@ class Batcher:
                 self._jobs.remove(job)
 
 
-def _end(job: _Job, error: Exception | None = None) -> None:
+def _end(job: _Job, error: BaseException | None = None) -> None:
     if not job.result.set_running_or_notify_cancel():
         return
     if error is None:
         job.result.set_result(job.done)
     else:
-        job.result.set_exception(error)
+        is_usual = isinstance(error, Exception)
+        job.result.set_exception(error if is_usual else RuntimeError(repr(error)))

@@ -1,4 +1,4 @@
-"""DeepL's API v2 (https://developers.deepl.com): its client libraries take a `server_url`.
+"""DeepL's API (https://developers.deepl.com): its client libraries take a `server_url`.
 
 The key is in the header `Authorization: DeepL-Auth-Key …` alone, as theirs since January 2026.
 """
@@ -9,59 +9,79 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
+from nmt.serving import deepl_glossaries
 from nmt.serving.errors import RequestError
+from nmt.serving.glossaries import Glossaries
 from nmt.serving.languages import detect, normal_code
 from nmt.serving.reading import check_key, read_fields, texts_of, word_of
 from nmt.serving.service import Asking, Form, Service
 
-PREFIX = "/v2/"  # of its addresses, whose errors are {"message": …}
+PREFIXES = ("/v2/", "/v3/")  # of its addresses, whose errors are {"message": …}
 _MOST_TEXTS = 50
+_FORMS: dict[str, Form] = {"": "text", "html": "html", "xml": "xml"}
+_KNOWN = {
+    "tag_handling": ("html", "xml"),
+    "formality": ("default", "prefer_more", "prefer_less"),
+    "split_sentences": ("0", "1", "nonewlines"),  # each line is translated by itself anyway
+}
 _NO_LIMIT = 10**12  # characters
 
 
 def routes(service: Service) -> list[BaseRoute]:
     """Its addresses."""
-    own = DeepL(service)
+    glossaries = Glossaries(service.ways, service.settings.glossaries)
+    own = DeepL(service, glossaries)
     return [
         Route("/v2/translate", own.translate, methods=["POST"]),
         Route("/v2/languages", own.languages, methods=["GET", "POST"]),
         Route("/v2/usage", own.usage, methods=["GET", "POST"]),
+        *deepl_glossaries.routes(service, glossaries),
     ]
 
 
 class DeepL:
     """Its endpoints."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, glossaries: Glossaries) -> None:
         self._service = service
+        self._glossaries = glossaries
         self._codes = service.languages
 
     async def translate(self, request: Request) -> JSONResponse:
-        """{text: […], target_lang, source_lang, tag_handling} → {translations: [{text, …}]}."""
+        """{text: […], target_lang, source_lang, tag_handling, glossary_id} → {translations: [{text, …}]}."""
         check_key(request, self._service.settings)
         fields = await read_fields(request, self._service.settings)
         if "auth_key" in fields:
             raise RequestError(403, "The key belongs in the header Authorization: DeepL-Auth-Key")
-        if fields.get("glossary_id"):
-            raise RequestError(404, "Glossary not found: the server's own is used for every text")
         texts, _ = texts_of(fields, "text")
         if len(texts) > _MOST_TEXTS:
             raise RequestError(400, f"Too many texts: {len(texts)} are more than {_MOST_TEXTS}")
-        source = word_of(fields, "source_lang", "auto") or "auto"
-        self._codes.check(source, word_of(fields, "target_lang"))
-        code = normal_code(source)
-        answers = await self._service.translate(request, texts, Asking(code, _form(fields)))
+        asking = self._asking(fields)
+        answers = await self._service.translate(request, texts, asking)
         return JSONResponse(
             {
                 "translations": [
                     {
-                        "detected_source_language": _language(text, code),
+                        "detected_source_language": _language(text, asking.source),
                         "text": answer.text,
                         "billed_characters": len(text),
                     }
                     for text, answer in zip(texts, answers, strict=True)
                 ]
             }
+        )
+
+    def _asking(self, fields: dict[str, Any]) -> Asking:
+        source = word_of(fields, "source_lang", "auto") or "auto"
+        self._codes.check(source, word_of(fields, "target_lang"), ("source_lang ", "target_lang "))
+        _refuse_what_is_not_there(fields)
+        glossary = word_of(fields, "glossary_id", "")
+        return Asking(
+            normal_code(source),
+            _FORMS[word_of(fields, "tag_handling", "").lower()],
+            way=self._glossaries.way(glossary) if glossary else None,
+            kept_tags=_tags(fields, "ignore_tags"),
+            splitting_tags=_tags(fields, "splitting_tags"),
         )
 
     async def languages(self, request: Request) -> JSONResponse:
@@ -88,8 +108,20 @@ class DeepL:
         return JSONResponse({"character_count": count, "character_limit": _NO_LIMIT})
 
 
-def _form(fields: dict[str, Any]) -> Form:
-    return "html" if word_of(fields, "tag_handling", "") in ("html", "xml") else "text"
+def _refuse_what_is_not_there(fields: dict[str, Any]) -> None:
+    """Raise RequestError for values that nobody knows, and for what the model cannot do."""
+    for name, known in _KNOWN.items():
+        value = str(fields.get(name) or "").lower()
+        if value and value not in known:
+            raise RequestError(400, f"{name}={value[:20]} is not supported for this target_lang")
+
+
+def _tags(fields: dict[str, Any], name: str) -> frozenset[str]:
+    """The names of tags: a list, or a text with commas."""
+    if not fields.get(name):
+        return frozenset()
+    texts, _ = texts_of(fields, name)
+    return frozenset(tag.strip().lower() for text in texts for tag in text.split(","))
 
 
 def _language(text: str, source: str) -> str:

@@ -126,7 +126,7 @@ def _add_headers(headers: MutableHeaders, origin: str | None) -> None:
 
 def _preflight(headers: Headers) -> Response:
     allowed = {
-        "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+        "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
         "Access-Control-Allow-Headers": headers.get(
             "access-control-request-headers", "Content-Type"
         ),

@@ -27,11 +27,12 @@ class Languages:
         """A language's English name."""
         return _NAMES.get(code, code)
 
-    def check(self, source: str, target: str) -> None:
-        """Raise RequestError for languages between which the model does not translate."""
-        for code, known in ((source, (self.source, self.target, "auto")), (target, (self.target,))):
+    def check(self, source: str, target: str, names: tuple[str, str] = ("", "")) -> None:
+        """Raise RequestError for languages between which the model does not translate; `names` stand before them."""
+        sides = ((source, (self.source, self.target, "auto")), (target, (self.target,)))
+        for name, (code, known) in zip(names, sides, strict=True):
             if normal_code(code) not in known:
-                raise RequestError(400, f"{code[:20]} is not supported")
+                raise RequestError(400, f"{name}{code[:20]} is not supported")
 
 
 def normal_code(code: str) -> str:

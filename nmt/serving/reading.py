@@ -3,12 +3,13 @@
 import asyncio
 import hmac
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-import python_multipart  # noqa: F401 - starlette reads forms with it; where it lacks, the server does not start
+import python_multipart  # noqa: F401 - starlette reads forms with it; without it, the server does not start
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
@@ -21,6 +22,8 @@ _MULTIPART = "multipart/form-data"
 _MOST_FILES = 1
 _MOST_PARTS = 100
 _SCHEMES = ("Bearer ", "DeepL-Auth-Key ")
+# It warns of each form that is none; clients are told.
+logging.getLogger("python_multipart").addHandler(logging.NullHandler())
 
 
 class Upload(NamedTuple):
@@ -134,10 +137,10 @@ def texts_of(fields: Mapping[str, Any], name: str) -> tuple[list[str], bool]:
     texts = value if isinstance(value, list) else [value]
     if not all(isinstance(text, str) for text in texts):
         raise RequestError(400, f"Invalid request: {name} is not text")
-    return [_whole(text) for text in texts], isinstance(value, list)
+    return [whole(text) for text in texts], isinstance(value, list)
 
 
-def _whole(text: str) -> str:
+def whole(text: str) -> str:
     """A text without half pairs of surrogates, which JSON can hold and UTF-8 cannot."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -149,7 +152,7 @@ def word_of(fields: Mapping[str, Any], name: str, default: str | None = None) ->
         raise RequestError(400, f"Invalid request: missing {name} parameter")
     if not isinstance(value, str):
         raise RequestError(400, f"Invalid request: {name} is not text")
-    return _whole(value)
+    return whole(value)
 
 
 def check_key(request: Request, settings: ServeSettings, given: object = None) -> None:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.documents.asked import Asked
 from nmt.documents.files import DocumentFile, open_document
+from nmt.documents.formats.html import tags_in_sentences
 from nmt.documents.pipeline import Line, Work
 from nmt.documents.projection import Link
 from nmt.documents.registry import BY_NAME
@@ -29,7 +30,7 @@ from nmt.serving.ways import Ways, ways_of
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator
 
-Form = Literal["text", "html"]
+Form = Literal["text", "html", "xml"]
 _LOOKS = 0.25  # seconds between two looks at whether the client is still there
 _AGAIN = {"Retry-After": "1"}
 _READERS = 2  # documents that are read or written at a time
@@ -45,12 +46,18 @@ class Answer:
 
 @dataclass(frozen=True)
 class Asking:
-    """What a client wants for its texts; `way` is how they are translated, if not as all others."""
+    """What a client wants for its texts; `way` is how they are translated, if not as all others.
+
+    Of a text with tags, the content of `kept_tags` stays; `splitting_tags` of XML end a sentence, and so do those that
+    have no words beside them.
+    """
 
     source: str
     form: Form = "text"
     has_others: bool = False
     way: Translate | None = None
+    kept_tags: frozenset[str] = frozenset()
+    splitting_tags: frozenset[str] = frozenset()
 
 
 class Service:
@@ -129,11 +136,10 @@ class Service:
         return bool(text.strip()) and language != self.languages.target
 
     async def _answers(self, request: Request, texts: list[str], asking: Asking) -> list[Answer]:
-        way = asking.way or self.ways.plain
-        if asking.form == "html":
-            return await asyncio.gather(*(self._html(request, text, way) for text in texts))
+        if asking.form != "text":
+            return await asyncio.gather(*(self._tagged(request, text, asking) for text in texts))
         lines = [line.rstrip("\r") for text in texts for line in text.split("\n")]
-        translations = iter(await self._lines(request, lines, way))
+        translations = iter(await self._lines(request, lines, asking.way or self.ways.plain))
         answers = []
         for text in texts:
             ends = ["\r" if line.endswith("\r") else "" for line in text.split("\n")]
@@ -151,10 +157,14 @@ class Service:
             for text, answer in zip(texts, answers, strict=True)
         ]
 
-    async def _html(self, request: Request, text: str, way: Translate) -> Answer:
-        """A piece of HTML, whose marks stay. Raises RequestError if it is none."""
-        asked = Asked()
+    async def _tagged(self, request: Request, text: str, asking: Asking) -> Answer:
+        """A piece of HTML or XML, whose tags stay."""
+        inline: frozenset[str] = frozenset()
+        if asking.form == "xml":
+            inline = await run_sync(tags_in_sentences, text) - asking.splitting_tags
+        asked = Asked(kept_tags=asking.kept_tags, inline_tags=inline)
         file = await run_sync(DocumentFile, BY_NAME["html"], text.encode(), asked)
+        way = asking.way or self.ways.plain
         return Answer((await self._written(request, file, asked, way)).decode())
 
     async def _written(

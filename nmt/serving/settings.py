@@ -1,6 +1,7 @@
 """What a server allows, and to whom."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -12,6 +13,7 @@ class ServeSettings:
     origins: tuple[
         str, ...
     ] = ()  # of pages that may ask, beside those of this machine and extensions; or "*"
+    glossaries: Path | None = None  # the folder of those that clients make
     most_bytes: int = 2**20  # of a request
     most_file_bytes: int = 10 * 2**20  # of one with a file
     most_characters: int = 100_000  # of the texts of a request

@@ -27,6 +27,7 @@ class Ways:
     checked: Translate
     with_terms: Callable[[Glossary], Translate]
     align: Align
+    glossary: Glossary | None = None  # whose terms hold for all of them
 
 
 def ways_of(
@@ -58,6 +59,7 @@ def ways_of(
         checked=in_turn(translator.changed(checked)),
         with_terms=lambda terms: in_turn(translator.changed(glossary=joined((terms, *own)))),
         align=_Aligner(translator, in_torch, turn).links,
+        glossary=translator.glossary,
     )
 
 

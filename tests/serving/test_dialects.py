@@ -155,7 +155,7 @@ def test_deepl(served: Served) -> None:
     assert served.client.get("/v2/usage").json()["character_count"] > 0
     assert post(served, "/v2/translate", {"text": ["a"], "target_lang": "DE"}) == (
         400,
-        {"message": "DE is not supported"},
+        {"message": "target_lang DE is not supported"},
     )
     assert post(served, "/v2/translate", {"text": ["a"] * 51, "target_lang": "ZH"})[0] == 400
     assert post(served, "/v2/translate", {"auth_key": "k", "text": ["a"]})[0] == 403

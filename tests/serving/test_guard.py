@@ -119,6 +119,9 @@ def test_what_fails_is_told_without_a_traceback(served: Served) -> None:
     answer = served.client.post("/translate", json={**ASK, "q": "break"})
     assert answer.status_code == 500
     assert answer.json() == {"error": "The server failed; see its log"}
+    answer = served.client.post("/translate", json={**ASK, "q": "panic"})
+    assert answer.status_code == 500
+    assert served.client.post("/translate", json=ASK).status_code == 200  # the others go on
     assert served.client.get("/nope").json() == {"error": "Not Found"}
     assert served.client.get("/translate").status_code == 405
 

@@ -42,6 +42,8 @@ class Model:
             raise UserError("no such word")
         if "break" in lines:
             raise RuntimeError("secret")
+        if "panic" in lines:
+            raise BaseException("secret")  # noqa: TRY002 - as an engine in Rust does
         return [self._translated(line) for line in lines]
 
     def _translated(self, line: str) -> Translation:
@@ -54,7 +56,7 @@ class Model:
         return Translation(line, (best, other), faults)
 
 
-def ways_of(model: Model) -> Ways:
+def ways_of(model: Model, own: Glossary | None) -> Ways:
     """The ways of a stand-in."""
 
     def with_terms(glossary: Glossary) -> Translate:
@@ -63,7 +65,7 @@ def ways_of(model: Model) -> Ways:
 
         return translate
 
-    return Ways(model, model, model, with_terms, lambda pairs: list(map(_links, pairs)))
+    return Ways(model, model, model, with_terms, lambda pairs: list(map(_links, pairs)), own)
 
 
 def _with_terms(translation: Translation, glossary: Glossary) -> Translation:
@@ -86,20 +88,24 @@ def _links(pair: SentencePair) -> list[Link]:
 class Served:
     """A client of a running application, its model, its service and its log."""
 
-    def __init__(self, settings: ServeSettings | None = None) -> None:
+    def __init__(
+        self, settings: ServeSettings | None = None, glossary: Glossary | None = None
+    ) -> None:
         self.model = Model()
         self.log: list[str] = []
         self.service = Service(
-            ways_of(self.model), Languages("en", "zh"), settings or ServeSettings()
+            ways_of(self.model, glossary), Languages("en", "zh"), settings or ServeSettings()
         )
         self.app = make_app(self.service, self.log.append)
         self.client = TestClient(self.app, "http://localhost", raise_server_exceptions=False)
 
 
 @contextmanager
-def serving(settings: ServeSettings | None = None) -> Iterator[Served]:
+def serving(
+    settings: ServeSettings | None = None, glossary: Glossary | None = None
+) -> Iterator[Served]:
     """A server, as long as the block runs."""
-    served = Served(settings)
+    served = Served(settings, glossary)
     with served.client:
         yield served
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
+from itertools import pairwise
 
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit, Write, replacing
@@ -113,7 +114,7 @@ class _Page:
     def document(self) -> Document:
         run: list[_Item] = []
         for item in self._items():
-            if item.kind == "text" or item.name in _INLINE or item.name == "":
+            if item.kind == "text" or self._is_inline(item.name):
                 run.append(item)
                 continue
             self._take_run(run)
@@ -140,8 +141,11 @@ class _Page:
             else:
                 yield _Item("single", name, token.start, token.end, token)
 
+    def _is_inline(self, name: str) -> bool:
+        return name in _INLINE or name == "" or name in self._asked.inline_tags
+
     def _is_kept(self, token: Token, name: str) -> bool:
-        if name in _KEPT_BLOCKS or name in _KEPT_INLINE:
+        if name in _KEPT_BLOCKS or name in _KEPT_INLINE or name in self._asked.kept_tags:
             return True
         if name in _VOID or name == "html":
             return False
@@ -163,9 +167,11 @@ class _Page:
                 depth += {"open": 1, "close": -1}.get(token.kind, 0)
             if depth == 0:
                 break
-        is_inline = name in _INLINE
+        in_sentences = "" if name in self._asked.kept_tags else name
+        is_inline = self._is_inline(in_sentences)
         read = opening if name == "textarea" else None  # its placeholder
-        return _Item("single", name if is_inline else f"kept {name}", opening.start, end, read)
+        called = in_sentences if is_inline else f"kept {name}"
+        return _Item("single", called, opening.start, end, read)
 
     # --- units ---
 
@@ -276,6 +282,21 @@ class _Page:
         if self._asked.bilingual and self._block in _FLOW:
             return lambda texts: [Edit(end, end, f"<br/>{texts[0]}")]
         return replacing(start, end)
+
+
+def tags_in_sentences(text: str) -> frozenset[str]:
+    """The names of tags that have words beside them somewhere: in XML, the names alone do not tell."""
+    found = set()
+    for before, behind in pairwise(tokens(text, _RAW)):
+        if behind.kind in ("open", "empty") and _has_words(before, text):
+            found.add(behind.name.lower())
+        if before.kind in ("close", "empty") and _has_words(behind, text):
+            found.add(before.name.lower())
+    return frozenset(found)
+
+
+def _has_words(token: Token, text: str) -> bool:
+    return token.kind == "text" and not token.raw(text).isspace()
 
 
 def _is_enclosed(items: Sequence[_Item]) -> bool:
