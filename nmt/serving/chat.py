@@ -40,7 +40,8 @@ class Chat:
         fields = await read_fields(request, self._service.settings)
         message = _last_of_user(fields.get("messages"))
         prompt = read_prompt(message)
-        answers = await self._service.translate(request, prompt.texts, Asking("auto"))
+        asking = Asking("auto", prompt.form)
+        answers = await self._service.translate(request, prompt.texts, asking)
         content = prompt.answer([answer.text for answer in answers])
         common = {
             "id": f"chatcmpl-{uuid4().hex}",

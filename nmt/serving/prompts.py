@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from nmt.serving.service import Form
+
 _WEBLATE_PART = "\n==WEBLATE_PART==\n"
 _WEBLATE_PLACEHOLDER = re.compile(r"@@PH(\d+)@@")
 _TAG = re.compile(r"<x(\d+)/>")
@@ -20,10 +22,11 @@ _INSTRUCTION = re.compile(
 
 
 class Prompt(NamedTuple):
-    """The texts of a message, and what makes an answer of their translations."""
+    """The texts of a message, what makes an answer of their translations, and what the texts are in."""
 
     texts: list[str]
     answer: Callable[[Sequence[str]], str]
+    form: Form = "text"
 
 
 def read_prompt(message: str) -> Prompt:
@@ -97,7 +100,8 @@ def _kiss(message: str) -> Prompt | None:
         ]
         return _as_json({"translations": found})
 
-    return Prompt(texts, answer)
+    has_tags = any("</" in text for text in texts)
+    return Prompt(texts, answer, "xml" if has_tags else "text")
 
 
 def _docutranslate(message: str) -> Prompt | None:

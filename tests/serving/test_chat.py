@@ -42,7 +42,7 @@ def answered(served: Served, message: Any, **fields: Any) -> str:
         ("# Context\nTitle: a\n\n# Task\nTo Chinese.\n\nSource Text: a\nb\n\nTranslated Text:", "译a\n译b"),
         ('{"targetLanguage":"zh-CN","segments":[{"id":0,"text":"tea"},{"id":1,"text":"<i1>a</i1>"}]}',
          '{"translations": [{"id": 0, "text": "译tea", "sourceLanguage": "en"}, '
-         '{"id": 1, "text": "译<i1>a</i1>", "sourceLanguage": "en"}]}'),
+         '{"id": 1, "text": "<i1>译a</i1>", "sourceLanguage": "en"}]}'),
         # Weblate, now and before
         ('{"source_language":"en","target_language":"zh_Hans","strings":[{"source":"@@PH1@@ teas"},{"source":"b"}]}',
          '["译@@PH1@@ teas", "译b"]'),
