@@ -153,11 +153,29 @@ def test_a_key_is_asked_for(tab: Browser) -> None:
     with listening(Served(ServeSettings(keys=("secret",)))) as address:
         page = opened(tab, address)
         assert page.value("document.getElementById('key-form').hidden") is False
+        assert page.value("document.getElementById('source').disabled") is True
+        page.type("key", "wrong")
+        page.value("document.querySelector('#key-form button').click()")
         page.type("source", "tea")
-        page.wait_for(f"{STATUS}.startsWith('Please contact')")
-        page.type("key", "secret")
+        page.wait_for(f"{STATUS} === 'Invalid API key'")
+        assert page.value("document.getElementById('key-form').hidden") is False
+        page.value("document.getElementById('key').value = 'secret'")
         page.value("document.querySelector('#key-form button').click()")
         page.wait_for(f"JSON.stringify({CHINESE}) === JSON.stringify(['译tea'])")
+
+
+def test_a_line_that_fails_stops_no_other(page: Browser) -> None:
+    page.type("source", "tea\nfail\nmilk")
+    page.wait_for(f"JSON.stringify({CHINESE}) === JSON.stringify(['译tea', '', '译milk'])")
+    told = page.value("document.getElementById('faults').innerText")
+    assert told == "Line 2: It cannot be translated: no such word"
+    page.complaints.clear()  # the browser itself notes the refusals
+
+
+def test_a_long_text_is_translated_part_by_part(page: Browser, served: Served) -> None:
+    lines = [f"line {number}" for number in range(300)]
+    typed(page, "\n".join(lines), [f"译{line}" for line in lines])
+    assert max(map(len, served.model.batches)) <= 24
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

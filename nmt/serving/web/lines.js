@@ -6,13 +6,15 @@ const PAUSE = 250; // milliseconds without a key
 const AGAIN = 1000; // milliseconds before a busy server is asked again
 const CHUNK = 24; // lines of a request
 const BUSY = [429, 503];
+const FORBIDDEN = 403;
 
 export class Lines {
-  // `changed` is called with what to say when translations have come, or cannot.
+  // `changed` is called with what to say when translations have come, or cannot, and whether another key is needed.
   constructor(changed) {
     this.texts = [];
     this.known = new Map(); // line → {text, faults, terms, links}
     this.changed = changed;
+    this.chunk = CHUNK;
     this.timer = 0;
     this.asked = null; // {lines, controller}
   }
@@ -37,7 +39,7 @@ export class Lines {
   }
 
   async next() {
-    const lines = this.missing.slice(0, CHUNK);
+    const lines = this.missing.slice(0, this.chunk);
     if (this.asked) {
       return;
     }
@@ -53,19 +55,33 @@ export class Lines {
       lines.forEach((line, i) => this.known.set(line, answer.lines[i]));
       this.end(asked, "", 0);
     } catch (error) {
-      const isBusy = error instanceof Refusal && BUSY.includes(error.status);
-      if (error.name === "AbortError") {
-        return; // another request follows
-      }
-      this.end(asked, isBusy ? "The server is busy; asking again …" : wrong(error), isBusy ? AGAIN : null);
+      this.refused(asked, error);
     }
   }
 
-  end(asked, said, pause) {
+  refused(asked, error) {
+    if (error.name === "AbortError") {
+      return; // another request follows
+    }
+    if (!(error instanceof Refusal) || error.status === FORBIDDEN) {
+      this.end(asked, wrong(error), null, error.status === FORBIDDEN);
+    } else if (BUSY.includes(error.status)) {
+      this.end(asked, "The server is busy; asking again …", AGAIN);
+    } else {
+      // One line may keep the others from being translated: they are tried one by one.
+      if (asked.lines.length === 1) {
+        this.known.set(asked.lines[0], { text: "", faults: [wrong(error)], terms: [] });
+      }
+      this.chunk = asked.lines.length === 1 ? CHUNK : 1;
+      this.end(asked, wrong(error), 0);
+    }
+  }
+
+  end(asked, said, pause, needsKey = false) {
     if (this.asked === asked) {
       this.asked = null;
     }
-    this.changed(said);
+    this.changed(said, needsKey);
     if (pause !== null) {
       this.later(pause);
     }

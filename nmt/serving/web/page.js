@@ -21,7 +21,7 @@ function say(what) {
 
 // --- both sides ---
 
-function show(said) {
+function show(said, needsKey = false) {
   lines.texts.forEach((line, number) => {
     showLine(child(backdrop, "div", number), child(target, "p", number), line);
   });
@@ -34,6 +34,9 @@ function show(said) {
   showDoubts();
   showHere();
   say(said);
+  if (needsKey) {
+    part("key-form").hidden = false;
+  }
 }
 
 function child(side, name, number) {
@@ -248,7 +251,8 @@ function useKey(event) {
   event.preventDefault();
   setKey(part("key").value);
   part("key-form").hidden = true;
-  lines.set(source.value);
+  source.disabled = false;
+  typedText();
 }
 
 function typedText() {
@@ -268,14 +272,17 @@ async function start() {
   source.lang = from.code;
   target.lang = to.code === "zh" ? "zh-Hans" : to.code;
   part("file").accept = settings.supportedFilesFormat.join(",");
-  part("key-form").hidden = !settings.keyRequired || hasKey();
+  source.disabled = settings.keyRequired && !hasKey();
+  part("key-form").hidden = !source.disabled;
   startDocuments(settings.language);
   try {
     source.value ||= decodeURIComponent(location.hash.slice(1)); // the address may end in #text
   } catch {
     // what is behind # is no text
   }
-  typedText();
+  if (!source.disabled) {
+    typedText();
+  }
 }
 
 source.addEventListener("input", typedText);
