@@ -131,6 +131,13 @@ class Service:
                 400, f"Invalid request: request ({characters}) exceeds text limit ({most})"
             )
 
+    def _refuse_long_ones(self, lines: Sequence[str]) -> None:
+        longest, most = max(map(len, lines), default=0), self.settings.longest_line
+        if longest > most:
+            raise RequestError(
+                400, f"Invalid request: a line of {longest} characters; the longest may have {most}"
+            )
+
     def _is_to_translate(self, text: str, source: str) -> bool:
         language = detect(text).language if source == "auto" else source
         return bool(text.strip()) and language != self.languages.target
@@ -183,6 +190,7 @@ class Service:
     async def _lines(
         self, request: Request, lines: Sequence[str], way: Translate
     ) -> list[Translation]:
+        self._refuse_long_ones(lines)
         submitted = self._batcher.submit(lines, way)
         translations = await _unless_gone(request, submitted)
         self.metrics.translated(len(lines), sum(map(len, lines)))

@@ -17,6 +17,7 @@ class ServeSettings:
     most_bytes: int = 2**20  # of a request
     most_file_bytes: int = 10 * 2**20  # of one with a file
     most_characters: int = 100_000  # of the texts of a request
+    longest_line: int = 10_000  # characters; while one is translated, all others wait
     room: int = 20_000  # lines that may wait
     patience: float = 60.0  # seconds that a request may take
     document_patience: float = 600.0  # seconds that a document may take

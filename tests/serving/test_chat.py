@@ -53,7 +53,7 @@ def answered(served: Served, message: Any, **fields: Any) -> str:
         # others, whose instructions are those of the system
         ("tea", "译tea"),
         ('{"strings": [1]}', '译{"strings": [1]}'),
-        ("{" * 100_000, "译" + "{" * 100_000),
+        ("{" * 10_000, "译" + "{" * 10_000),
         ("<input>```json{1}```</input>", "译<input>```json{1}```</input>"),
     ],
 )  # fmt: skip

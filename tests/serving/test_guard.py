@@ -97,6 +97,21 @@ def test_too_much_is_refused() -> None:
         assert answer.json() == {"error": "Request too large: more than 2000 bytes"}
 
 
+def test_a_line_too_long_is_refused_whatever_it_is_in() -> None:
+    with serving(ServeSettings(longest_line=100)) as served:
+        message = "Invalid request: a line of 101 characters; the longest may have 100"
+        for form in ("text", "html"):
+            ask = {**ASK, "q": "x" * 101, "format": form}
+            answer = served.client.post("/translate", json=ask)
+            assert (answer.status_code, answer.json()) == (400, {"error": message})
+        fields = {"source": "en", "target": "zh"}
+        files = {"file": ("a.txt", b"tea\n\n" + b"x" * 101)}
+        answer = served.client.post("/translate_file", data=fields, files=files)
+        assert (answer.status_code, answer.json()) == (400, {"error": message})
+        ask = {**ASK, "q": f"{'x' * 100}\n" * 9}
+        assert served.client.post("/translate", json=ask).status_code == 200
+
+
 def test_a_full_queue_and_a_slow_model(served: Served) -> None:
     settings = ServeSettings(room=1, patience=0.3)
     with serving(settings) as slow:
