@@ -276,9 +276,9 @@ def evaluate(
 def serve(
     translator: Translator,
     *,
-    keys: Sequence[str] = (),
-    hosts: Sequence[str] = (),
-    origins: Sequence[str] = (),
+    keys: str | Sequence[str] = (),
+    hosts: str | Sequence[str] = (),
+    origins: str | Sequence[str] = (),
     glossaries: Name | None = None,
 ) -> "Starlette":
     """An ASGI application that answers as `nmt serve` does, to run or to mount in one of your own.
@@ -297,7 +297,8 @@ def serve(
     from nmt.serving.settings import ServeSettings
 
     folder = None if glossaries is None else _path(glossaries)
-    settings = ServeSettings(tuple(keys), tuple(hosts), tuple(origins), folder)
+    given = [(each,) if isinstance(each, str) else tuple(each) for each in (keys, hosts, origins)]
+    settings = ServeSettings(given[0], given[1], given[2], folder)
     service = service_of(
         translator._translator, lambda: translator._aligner, translator._turn, settings
     )

@@ -22,7 +22,9 @@ Host = Annotated[str, options.option("ADDRESS", "Where to listen; 0.0.0.0: to th
 Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="0: any that is free.")]
 KeyFile = Annotated[
     Path | None,
-    options.path_option("FILE", "Keys, one a line; each request needs one.", "--api-key-file"),
+    options.path_option(
+        "FILE", "Keys, one a line, and # comments; requests need one.", "--api-key-file"
+    ),
 ]
 AllowHost = Annotated[
     list[str] | None,
@@ -55,7 +57,7 @@ def serve(
     device: options.Device = "auto",
     quiet: options.Quiet = False,
 ) -> None:
-    """Translate for other programs, with LibreTranslate's API."""
+    """A page that translates, and the APIs of LibreTranslate, DeepL, OpenAI and others."""
     options.check_option("--device", "train.device", device)
     search = {"glossary": glossary, "verify": verify, "beam_size": beam_size}
     asked = options.with_options([], "search", search)
@@ -74,9 +76,10 @@ def serve(
         translator = open_translator(trained.config, trained.run, request, warn, tell)
         in_torch = partial(load_translator, trained.config, trained.run, device, "auto", warn)
         service = service_of(translator, in_torch, Lock(), settings)
+        app = make_app(service, tell)
         _warn_of_strangers(host, settings)
         tell(f"nmt: listening at {_address(host, sock.getsockname()[1])}; Ctrl-C ends")
-        server.run(make_app(service, tell), sock)
+        server.run(app, sock)
 
 
 def _library() -> "ModuleType":
@@ -101,7 +104,8 @@ def _settings(
     if key_file is not None:
         from nmt.corpus.reading.lines import read_lines
 
-        keys = tuple(key for line in read_lines(key_file) if (key := line.strip()))
+        lines = [line.strip() for line in read_lines(key_file)]
+        keys = tuple(line for line in lines if line and not line.startswith("#"))
         if not keys:
             raise ConfigError(f"{key_file}: no keys in it; write one on each line")
     return ServeSettings(keys, tuple(hosts or ()), tuple(origins or ()), glossaries)
@@ -110,7 +114,7 @@ def _settings(
 def _warn_of_strangers(host: str, settings: "ServeSettings") -> None:
     """Say it if others may reach the server, and need no key."""
     if not settings.keys and not _is_own(host):
-        warn(f"--host {host}: everybody who reaches this machine may translate; see --api-key-file")
+        warn(f"--host {host}: anyone who can reach this machine can use it; see --api-key-file")
 
 
 def _is_own(host: str) -> bool:

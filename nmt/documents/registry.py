@@ -92,6 +92,10 @@ _FIRST_LINES = (
 )
 
 
+class UnknownFormatError(ConfigError):
+    """Neither the name of a file nor its first lines tell its format."""
+
+
 def format_of(name: str | None, path: Path | None, data: bytes) -> Format:
     """The format that is named, else that of a file. Raises ConfigError for one that nmt does not know."""
     if name is not None:
@@ -104,7 +108,8 @@ def format_of(name: str | None, path: Path | None, data: bytes) -> Format:
     if found is None:
         place = path if path is not None else "stdin"
         known = ", ".join(BY_NAME)
-        raise ConfigError(f"{place}: cannot tell its format; give --format with one of {known}")
+        message = f"{place}: cannot tell its format; give --format with one of {known}"
+        raise UnknownFormatError(message)
     return found
 
 

@@ -1,6 +1,6 @@
 """The small dialects of browser tools: Immersive Translate, KISS Translator, 划词翻译 (hcfy), DeepLX, and Google's v2.
 
-A key may be in the header `Authorization: Bearer …`, or behind the address as `?token=…`.
+A key may be in the header `Authorization: Bearer …`, or behind the address as `?token=…`, or Google's `?key=…`.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
 from nmt.serving.languages import detect, normal_code
-from nmt.serving.reading import check_key, read_fields, texts_of, word_of
+from nmt.serving.reading import check_key, fields_of, read_fields, texts_of, word_of
 from nmt.serving.service import Answer, Asking, Form, Service
 
 _HCFY = {"中文(简体)": "zh", "英语": "en", "自动检测": "auto"}
@@ -24,7 +24,7 @@ def routes(service: Service) -> list[BaseRoute]:
         Route("/kiss", own.kiss, methods=["POST"]),
         Route("/hcfy", own.hcfy, methods=["POST"]),
         Route("/deeplx", own.deeplx, methods=["POST"]),
-        Route("/language/translate/v2", own.google, methods=["POST"]),
+        Route("/language/translate/v2", own.google, methods=["GET", "POST"]),
     ]
 
 
@@ -116,7 +116,10 @@ class BrowserTools:
     # --- what they share ---
 
     async def _fields(self, request: Request) -> dict[str, Any]:
-        check_key(request, self._service.settings, request.query_params.get("token"))
+        query = request.query_params
+        check_key(request, self._service.settings, query.get("token") or query.get("key"))
+        if request.method == "GET":  # Google's v2 alone
+            return fields_of(query.multi_items())
         return await read_fields(request, self._service.settings)
 
     async def _translated(

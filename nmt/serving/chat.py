@@ -36,7 +36,7 @@ class Chat:
 
     async def completions(self, request: Request) -> Response:
         """{messages, stream} → a message with the translations of what the last message of the user has in it."""
-        check_key(request, self._service.settings)
+        check_key(request, self._service.settings, missing=401)
         fields = await read_fields(request, self._service.settings)
         message = _last_of_user(fields.get("messages"))
         prompt = read_prompt(message)
@@ -54,7 +54,7 @@ class Chat:
 
     async def models(self, request: Request) -> JSONResponse:
         """The only model."""
-        check_key(request, self._service.settings)
+        check_key(request, self._service.settings, missing=401)
         model = {"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}
         return JSONResponse({"object": "list", "data": [model]})
 

@@ -49,7 +49,7 @@ class DeepL:
 
     async def translate(self, request: Request) -> JSONResponse:
         """{text: […], target_lang, source_lang, tag_handling, glossary_id} → {translations: [{text, …}]}."""
-        check_key(request, self._service.settings)
+        check_key(request, self._service.settings, missing=403)
         fields = await read_fields(request, self._service.settings)
         if "auth_key" in fields:
             raise RequestError(403, "The key belongs in the header Authorization: DeepL-Auth-Key")
@@ -86,7 +86,7 @@ class DeepL:
 
     async def languages(self, request: Request) -> JSONResponse:
         """The languages of a side: [{language, name}]."""
-        check_key(request, self._service.settings)
+        check_key(request, self._service.settings, missing=403)
         codes = self._codes
         fields = dict(request.query_params)
         if (
@@ -103,7 +103,7 @@ class DeepL:
 
     async def usage(self, request: Request) -> JSONResponse:
         """The characters that were translated since the start; there is no limit."""
-        check_key(request, self._service.settings)
+        check_key(request, self._service.settings, missing=403)
         count = self._service.metrics.characters
         return JSONResponse({"character_count": count, "character_limit": _NO_LIMIT})
 

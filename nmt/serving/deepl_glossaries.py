@@ -52,7 +52,7 @@ class _Endpoints:
         return Response(status_code=204)
 
     def _check(self, request: Request) -> None:
-        check_key(request, self._service.settings)
+        check_key(request, self._service.settings, missing=403)
 
     async def _fields(self, request: Request) -> dict[str, Any]:
         self._check(request)

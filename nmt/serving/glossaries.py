@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from nmt.errors import DataError
+from nmt.errors import ConfigError, DataError
 from nmt.files import write_json
 from nmt.serving.batching import Translate
 from nmt.serving.errors import RequestError
@@ -49,7 +49,7 @@ class Glossaries:
         if ways.glossary is not None:
             self._records[OWN] = _own(ways.glossary)
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+            _make(folder)
             found = [_read(path) for path in sorted(folder.glob("*.json"))]
             self._records |= {record.id: record for record in found}
 
@@ -121,6 +121,13 @@ class Glossaries:
     def _path(self, name: str) -> Path:
         assert self._folder is not None  # noqa: S101 - the caller has looked
         return self._folder / f"{name}.json"
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--glossaries {folder}: {error.strerror}; name a folder") from None
 
 
 def _own(glossary: Glossary) -> Record:

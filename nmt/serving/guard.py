@@ -6,7 +6,7 @@ the name by which the server is called has to be its own: a site may give its ow
 
 from collections.abc import Callable
 from ipaddress import ip_address
-from time import perf_counter
+from time import perf_counter, strftime
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,6 +19,7 @@ from nmt.serving.settings import ServeSettings
 _EXTENSIONS = ("chrome-extension", "moz-extension", "safari-web-extension")
 _LONGEST_MEMORY = "600"  # seconds that a browser remembers what is allowed
 _OTHER = "other"  # what is counted of addresses that are not there
+_LONGEST_PATH = 60  # characters of these in the log
 
 
 class Guard:
@@ -32,7 +33,7 @@ class Guard:
         paths: frozenset[str],
         log: Callable[[str], None],
     ) -> None:
-        """`paths` are those that are counted by name; `log` gets a line for each answer."""
+        """`paths` are the addresses, which are counted; `log` gets a line for each answer."""
         self._app = app
         self._settings = settings
         self._own = {"localhost", *map(str.lower, settings.hosts)}
@@ -67,15 +68,29 @@ class Guard:
             await (refusal or self._app)(scope, receive, sent)
         finally:
             seconds = perf_counter() - begun
-            path = scope["path"] if scope["path"] in self._paths else _OTHER
-            self._metrics.answered(path, status, seconds)
-            self._log(f"{scope['method'][:10]} {path} {status} {seconds * 1000:.0f} ms")
+            path = self._counted(scope["path"])
+            self._metrics.answered(path or _OTHER, status, seconds)
+            asked = f"{scope['method'][:10]} {path or ascii(scope['path'][:_LONGEST_PATH])[1:-1]}"
+            now = strftime("%Y-%m-%d %H:%M:%S")
+            self._log(f"{now} {asked} {status} {seconds * 1000:.0f} ms")
+
+    def _counted(self, path: str) -> str | None:
+        """The address of a path, without names in it, such as that of a download; None if there is none."""
+        if path in self._paths:
+            return path
+        begins = [each for each in self._paths if path.startswith(each.partition("{")[0])]
+        return max((each for each in begins if "{" in each), default=None)
 
     def _refusal(self, scope: Scope, headers: Headers, is_foreign: bool) -> Response | None:
         if not self._is_own(headers.get("host", "")):
-            return _error(421, "This server does not go by that name; see --allow-host")
+            return _error(
+                421,
+                "This server does not go by that name; its operator can allow it with --allow-host",
+            )
         if is_foreign:
-            return _error(403, "This page may not ask; see --allow-origin")
+            return _error(
+                403, "This page may not ask; the operator can allow it with --allow-origin"
+            )
         if scope["method"] == "OPTIONS" and "origin" in headers:
             return _preflight(headers)
         return None

@@ -32,7 +32,8 @@ class Languages:
         sides = ((source, (self.source, self.target, "auto")), (target, (self.target,)))
         for name, (code, known) in zip(names, sides, strict=True):
             if normal_code(code) not in known:
-                raise RequestError(400, f"{name}{code[:20]} is not supported")
+                from_to = f"this model translates from {self.source} to {self.target}"
+                raise RequestError(400, f"{name}{code[:20]} is not supported; {from_to}")
 
 
 def normal_code(code: str) -> str:

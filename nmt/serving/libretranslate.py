@@ -71,7 +71,7 @@ class LibreTranslate:
         """A file that was translated a short time ago."""
         found = self._downloads.get(request.path_params["token"])
         if found is None:
-            raise RequestError(404, "There is no such file, or it was there for too long")
+            raise RequestError(404, "There is no such file; it may have expired")
         return as_attachment(found)
 
     async def detect(self, request: Request) -> JSONResponse:

@@ -17,6 +17,8 @@ from nmt.serving.errors import RequestError
 from nmt.serving.settings import ServeSettings
 
 _SECONDS = 20.0  # for the whole of a request to come
+# Bytes that are read although they are too much: a client that is cut off while it sends does not read why.
+_DISCARDED = 100 * 2**20
 _MOST_FIELDS = 10_000  # of a form
 _MULTIPART = "multipart/form-data"
 _MOST_FILES = 1
@@ -44,10 +46,11 @@ async def read_fields(request: Request, settings: ServeSettings) -> dict[str, An
         return fields
     try:
         fields = json.loads(body)
-    except (ValueError, RecursionError):
-        raise RequestError(400, "Invalid request: neither JSON nor a form") from None
+    except (ValueError, RecursionError) as error:
+        why = f"broken JSON ({error})" if kind.endswith("json") else "neither JSON nor a form"
+        raise RequestError(400, f"Invalid request: {why}") from None
     if not isinstance(fields, dict):
-        raise RequestError(400, "Invalid request: no JSON object")
+        raise RequestError(400, "Invalid request: not a JSON object")
     return fields
 
 
@@ -83,25 +86,29 @@ async def _parts(request: Request, body: bytes) -> tuple[dict[str, Any], dict[st
                 pairs.append((name, value))
             else:
                 files[name] = Upload(PurePath(value.filename or "").name, await value.read())
-    return _fields(pairs), files
+    return fields_of(pairs), files
 
 
 async def _body(request: Request, most: int) -> bytes:
     body = bytearray()
+    size = 0
     try:
         async with asyncio.timeout(_SECONDS):
             async for chunk in request.stream():
-                body += chunk
-                if len(body) > most:
-                    raise RequestError(
-                        413, f"Request too large: more than {most} bytes", {"Connection": "close"}
-                    )
+                size += len(chunk)
+                if size <= most:
+                    body += chunk
+                elif size > most + _DISCARDED:
+                    break
     except TimeoutError:
         raise RequestError(
             408, "The request did not come in time", {"Connection": "close"}
         ) from None
     except ClientDisconnect:
         raise RequestError(499, "The client has gone") from None
+    if size > most:
+        message = f"Request too large: more than {most / 2**20:.3g} MB"
+        raise RequestError(413, message, {"Connection": "close"})
     return bytes(body)
 
 
@@ -115,10 +122,11 @@ def _form(body: bytes) -> dict[str, Any]:
         )
     except ValueError:
         raise RequestError(400, "Invalid request: not a form in UTF-8") from None
-    return _fields(pairs)
+    return fields_of(pairs)
 
 
-def _fields(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def fields_of(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The fields of a form; a name that comes again has a list."""
     fields: dict[str, Any] = {}
     for name, value in pairs:
         before = fields.get(name)
@@ -155,8 +163,13 @@ def word_of(fields: Mapping[str, Any], name: str, default: str | None = None) ->
     return whole(value)
 
 
-def check_key(request: Request, settings: ServeSettings, given: object = None) -> None:
-    """Raise RequestError unless a request has one of the keys, in `given` or its header, if there are any."""
+def check_key(
+    request: Request, settings: ServeSettings, given: object = None, missing: int = 400
+) -> None:
+    """Raise RequestError unless a request has one of the keys, in `given` or its header, if there are any.
+
+    `missing` is the status if it has none at all.
+    """
     if not settings.keys:
         return
     header = request.headers.get("authorization", "")
@@ -164,7 +177,9 @@ def check_key(request: Request, settings: ServeSettings, given: object = None) -
         if given is None and header.startswith(scheme):
             given = header.removeprefix(scheme).strip()
     if not given:
-        raise RequestError(400, "Please contact the server operator to get an API key")
+        raise RequestError(
+            missing, "An API key is missing; ask the operator of this server for one"
+        )
     asked = str(given).encode(errors="replace")
     # Each is compared, and in constant time: how long it takes tells nothing.
     fits = [hmac.compare_digest(asked, key.encode()) for key in settings.keys]

@@ -18,7 +18,7 @@ from nmt.documents.files import DocumentFile, open_document
 from nmt.documents.formats.html import tags_in_sentences
 from nmt.documents.pipeline import Line, Work
 from nmt.documents.projection import Link
-from nmt.documents.registry import BY_NAME
+from nmt.documents.registry import BY_NAME, UnknownFormatError
 from nmt.documents.translation import mark
 from nmt.errors import ConfigError, DataError, UserError
 from nmt.serving.batching import Batcher, ClosedError, QueueFullError, Translate
@@ -113,7 +113,13 @@ class Service:
         asked = Asked()
         path = Path(name)
         async with _refusing(self.settings.document_patience):
-            file = await run_sync(open_document, path, content, None, asked, limiter=self._readers)
+            try:
+                file = await run_sync(
+                    open_document, path, content, None, asked, limiter=self._readers
+                )
+            except UnknownFormatError:
+                known = "see supportedFilesFormat in /frontend/settings"
+                raise DataError(f"{name}: not a known kind of document; {known}") from None
             return await self._written(request, file, asked, self.ways.plain)
 
     async def links(self, request: Request, pair: SentencePair) -> Sequence[Link]:

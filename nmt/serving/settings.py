@@ -1,7 +1,13 @@
 """What a server allows, and to whom."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from nmt.errors import ConfigError
+
+_HOST = re.compile(r"[\w.-]+")
+_ORIGIN = re.compile(r"[a-z][a-z\d+.-]*://[^/\s]+")
 
 
 @dataclass(frozen=True)
@@ -21,3 +27,17 @@ class ServeSettings:
     room: int = 20_000  # lines that may wait
     patience: float = 60.0  # seconds that a request may take
     document_patience: float = 600.0  # seconds that a document may take
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for what no client could send."""
+        for key in self.keys:
+            if not key.strip():
+                raise ConfigError("an API key is blank; write one, or leave it out")
+        for host in self.hosts:
+            if not _HOST.fullmatch(host):
+                raise ConfigError(f"host {host!r} is no name such as translate.example.org")
+        for origin in self.origins:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ConfigError(
+                    f"origin {origin!r} is not like https://example.org; '*': every page"
+                )

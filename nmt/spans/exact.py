@@ -5,7 +5,7 @@ from collections import Counter
 from functools import cache, lru_cache
 
 from nmt.spans.codes import CODE
-from nmt.spans.patterns import EMOJI, EMOTICON, PATTERN, PICTURES
+from nmt.spans.patterns import EMOJI, EMOTICON, LONGEST_WORD, PATTERN, PICTURES
 from nmt.text.scripts import CHINESE_WORD, FOREIGN_WORDS
 from nmt.text.vocab import PLACEHOLDERS
 
@@ -24,6 +24,7 @@ SUSPICIOUS = re.compile(
   | [A-Za-z]\d
   | [*_]
   | 0x
+  | [!-~]{{{LONGEST_WORD + 1}}}
   | {PLACEHOLDER}
     """,
     re.VERBOSE,

@@ -95,6 +95,10 @@ _DOMAIN_OR_FILE = rf"""(?a:
     )
 )"""
 _CALL = r"(?a: \b \w{1,99} (?: (?: :: | -> | \. ) \w{1,99} ){0,9} \(\) )"  # os.path.join()
+LONGEST_WORD = (
+    99  # ASCII characters without a space; what is longer is data: Base64, minified scripts
+)
+_DATA = rf"(?a: (?<![!-~]) [!-~]{{{LONGEST_WORD + 1},}} )"
 # Kinds that begin alike are in the order in which they are to be tried.
 PATTERN = f"""
     {_BLOCK}
@@ -111,6 +115,7 @@ PATTERN = f"""
   | {_MENTION}
   | {_DOMAIN_OR_FILE}
   | {_CALL}
+  | {_DATA}
 """
 _LATIN = r"\w\u00c0-\u024f"  # of a word, also where \w is ASCII
 _SNAKE = r"_{0,2} [A-Za-z] [A-Za-z\d]{0,99} (?: _{1,2} [A-Za-z\d]{1,99} ){1,20} _{0,2}"  # not _well_, is____a

@@ -105,7 +105,7 @@ def test_what_is_no_conversation_is_said(messages: Any, served: Served) -> None:
 
 def test_its_model_and_its_key() -> None:
     with serving(ServeSettings(keys=("k",))) as served:
-        assert served.client.get("/v1/models").status_code == 400
+        assert served.client.get("/v1/models").status_code == 401
         headers = {"Authorization": "Bearer k"}
         (model,) = served.client.get("/v1/models", headers=headers).json()["data"]
         assert model["id"] == "nmt"

@@ -200,6 +200,6 @@ def test_only_some_are_ready_at_a_time(served: Served, monkeypatch: pytest.Monke
 def test_they_need_the_key() -> None:
     with serving(ServeSettings(keys=("k",))) as served:
         for path in ("/v3/glossaries", "/v2/glossaries", "/v3/glossaries/x"):
-            assert served.client.get(path).status_code == 400
+            assert served.client.get(path).status_code == 403
             headers = {"Authorization": "DeepL-Auth-Key k"}
             assert served.client.get(path, headers=headers).status_code in (200, 404)

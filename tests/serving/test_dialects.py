@@ -95,8 +95,14 @@ def test_chinese_stays_as_it_is(served: Served) -> None:
         ({"q": 5, "source": "en", "target": "zh"}, "Invalid request: q is not text"),
         ({"q": ["a", None], "source": "en", "target": "zh"}, "Invalid request: q is not text"),
         ({"q": "a", "source": 5, "target": "zh"}, "Invalid request: source is not text"),
-        ({"q": "a", "source": "zz", "target": "zh"}, "zz is not supported"),
-        ({"q": "a", "source": "en", "target": "de"}, "de is not supported"),
+        (
+            {"q": "a", "source": "zz", "target": "zh"},
+            "zz is not supported; this model translates from en to zh",
+        ),
+        (
+            {"q": "a", "source": "en", "target": "de"},
+            "de is not supported; this model translates from en to zh",
+        ),
         (
             {"q": "a", "source": "en", "target": "zh", "format": "rtf"},
             "rtf format is not supported",
@@ -105,7 +111,7 @@ def test_chinese_stays_as_it_is(served: Served) -> None:
             {"q": "a", "source": "en", "target": "zh", "alternatives": "x"},
             "Invalid request: alternatives is not a number",
         ),
-        (["q"], "Invalid request: no JSON object"),
+        (["q"], "Invalid request: not a JSON object"),
     ],
 )
 def test_what_is_wrong_is_said(body: Any, message: str, served: Served) -> None:
@@ -127,7 +133,9 @@ def test_half_a_character_is_replaced(served: Served) -> None:
     assert answer.json() == {"translatedText": "译a\ufffdb"}
     content = b'{"q": "a", "source": "e\\ud800", "target": "zh"}'
     answer = served.client.post("/translate", content=content)
-    assert answer.json() == {"error": "e\ufffd is not supported"}
+    assert answer.json() == {
+        "error": "e\ufffd is not supported; this model translates from en to zh"
+    }
 
 
 def test_health_and_what_a_page_has_to_know(served: Served) -> None:
@@ -155,7 +163,7 @@ def test_deepl(served: Served) -> None:
     assert served.client.get("/v2/usage").json()["character_count"] > 0
     assert post(served, "/v2/translate", {"text": ["a"], "target_lang": "DE"}) == (
         400,
-        {"message": "target_lang DE is not supported"},
+        {"message": "target_lang DE is not supported; this model translates from en to zh"},
     )
     assert post(served, "/v2/translate", {"text": ["a"] * 51, "target_lang": "ZH"})[0] == 400
     assert post(served, "/v2/translate", {"auth_key": "k", "text": ["a"]})[0] == 403
@@ -178,6 +186,9 @@ def test_browser_tools(served: Served) -> None:
     ask = {"q": "<b>tea</b>", "target": "zh-CN"}
     found = post(served, "/language/translate/v2", ask)[1]
     assert found["data"]["translations"][0]["translatedText"] == "<b>译tea</b>"
+    found = served.client.get("/language/translate/v2?q=tea&q=b&target=zh&key=any").json()
+    texts = [each["translatedText"] for each in found["data"]["translations"]]
+    assert texts == ["译tea", "译b"]
 
 
 # --- keys ---
@@ -186,7 +197,7 @@ def test_browser_tools(served: Served) -> None:
 def test_each_request_needs_a_key_if_there_are_any() -> None:
     ask = {"q": "tea", "source": "en", "target": "zh"}
     with serving(ServeSettings(keys=("one", "两"))) as served:
-        lacking = (400, {"error": "Please contact the server operator to get an API key"})
+        lacking = (400, {"error": "An API key is missing; ask the operator of this server for one"})
         assert post(served, "/translate", ask) == lacking
         wrong = (403, {"error": "Invalid API key"})
         assert post(served, "/translate", {**ask, "api_key": "two"}) == wrong
@@ -195,7 +206,7 @@ def test_each_request_needs_a_key_if_there_are_any() -> None:
         assert post(served, "/translate", ask, Authorization="Bearer one")[0] == 200
         text = {"text": ["a"], "target_lang": "ZH"}
         assert post(served, "/v2/translate", text, Authorization="DeepL-Auth-Key one")[0] == 200
-        assert post(served, "/v2/translate?auth_key=one", text)[0] == 400
+        assert post(served, "/v2/translate?auth_key=one", text)[0] == 403
         imme = {"target_lang": "zh", "text_list": ["a"]}
         assert post(served, "/imme?token=one", imme)[0] == 200
         assert post(served, "/imme?token=two", imme)[0] == 403

@@ -9,6 +9,7 @@ pytest.importorskip("starlette.testclient")
 
 from served import Served, serving
 
+from nmt.errors import ConfigError
 from nmt.serving.settings import ServeSettings
 
 ASK = {"q": "tea", "source": "en", "target": "zh"}
@@ -88,13 +89,30 @@ def test_every_page_may_ask_if_that_is_said() -> None:
 
 
 def test_too_much_is_refused() -> None:
-    with serving(ServeSettings(most_bytes=2000, most_characters=100)) as served:
+    with serving(ServeSettings(most_bytes=2**21, most_characters=100)) as served:
         answer = served.client.post("/translate", json={**ASK, "q": "x" * 101})
         assert answer.status_code == 400
         assert answer.json()["error"].endswith("request (101) exceeds text limit (100)")
-        answer = served.client.post("/translate", content=b"x" * 2001)
+        answer = served.client.post("/translate", content=b"x" * (2**21 + 1))
         assert answer.status_code == 413
-        assert answer.json() == {"error": "Request too large: more than 2000 bytes"}
+        assert answer.json() == {"error": "Request too large: more than 2 MB"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"keys": ("a", " ")}, "an API key is blank"),
+        ({"hosts": ("http://x.y",)}, "host 'http://x.y' is no name"),
+        ({"hosts": ("x.y:80",)}, "host 'x.y:80' is no name"),
+        ({"origins": ("x.y",)}, "origin 'x.y' is not like https://example.org"),
+        ({"origins": ("https://x.y/",)}, "origin 'https://x.y/' is not like https://example.org"),
+    ],
+)
+def test_what_no_client_could_send_is_refused(
+    settings: dict[str, tuple[str, ...]], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        ServeSettings(**settings)  # type: ignore[arg-type]
 
 
 def test_a_line_too_long_is_refused_whatever_it_is_in() -> None:
@@ -143,12 +161,19 @@ def test_what_fails_is_told_without_a_traceback(served: Served) -> None:
 
 def test_what_is_counted_and_logged_has_nobodys_text(served: Served) -> None:
     served.client.post("/translate", json={**ASK, "q": "my secret\nplan"})
-    served.client.get("/secret-path")
+    served.client.get("/download_file/secret.docx?q=secret")
+    served.client.get("/v2/transl\u00e4te?q=secret")
     metrics = served.client.get("/metrics").text
     assert 'nmt_requests_total{path="/translate",status="200"} 1' in metrics
     assert 'nmt_requests_total{path="other",status="404"} 1' in metrics
     assert "nmt_translated_lines_total 2" in metrics
-    assert "nmt_request_seconds_count 2" in metrics
+    assert "nmt_request_seconds_count 3" in metrics
+    assert 'path="/download_file/{token}",status="404"} 1' in metrics
     assert "nmt_waiting_lines 0" in metrics
-    assert served.log[0].startswith("POST /translate 200 ")
+    logged = [" ".join(line.split()[2:5]) for line in served.log]
+    assert logged[:3] == [
+        "POST /translate 200",
+        "GET /download_file/{token} 404",
+        r"GET /v2/transl\xe4te 404",
+    ]
     assert "secret" not in "".join(served.log) + metrics

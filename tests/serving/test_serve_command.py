@@ -155,6 +155,16 @@ def test_what_is_no_http_is_answered_or_hung_up_on(data: bytes, server: Server) 
     assert b"Traceback" not in answer
 
 
+def test_what_is_too_large_is_told_to_a_client_that_sends_it_all(server: Server) -> None:
+    body = b"q=" + b"x" * 20_000_000
+    head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+    with server.connect() as connection:
+        connection.sendall(head.encode() + body)
+        answer = connection.recv(2000)
+    assert b"413" in answer.splitlines()[0]
+    assert b"more than 1 MB" in answer
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_and_what_was_begun_is_answered(number: int, trained: RunDir) -> None:
     running = Server("--model", trained.path)
@@ -179,9 +189,13 @@ def test_mistakes_are_one_line(trained: RunDir, tmp_path: Path, server: Server) 
         f"nmt: 127.0.0.1:{server.port}: Address already in use; choose another --port or --host"
     )
     empty = tmp_path / "keys"
-    empty.write_text("\n")
+    empty.write_text("# no key\n\n")
     keys = run_nmt("serve", "--model", trained.path, "--api-key-file", empty)
     assert f"{empty}: no keys in it; write one on each line" in keys.stderr.decode()
+    file = run_nmt("serve", "--model", trained.path, "--port", 0, "--glossaries", empty)
+    assert file.returncode == 2
+    assert f"nmt: --glossaries {empty}: File exists; name a folder" in file.stderr.decode()
+    assert "listening" not in file.stderr.decode()
     nowhere = run_nmt("serve", "--model", trained.path, "--host", "no.such.host.example")
     assert nowhere.returncode == 2
     assert os.linesep not in nowhere.stderr.decode().strip().splitlines()[-1]
@@ -199,13 +213,13 @@ def test_a_server_for_everybody_without_keys_is_warned_of(trained: RunDir) -> No
             if "listening" in line:
                 break
         process.terminate()
-    assert "--host 0.0.0.0: everybody who reaches this machine may translate" in said
+    assert "--host 0.0.0.0: anyone who can reach this machine can use it" in said
 
 
 def test_an_application_of_ones_own_can_have_it(trained: RunDir) -> None:
     testclient = pytest.importorskip("starlette.testclient")
     translator = nmt.load(trained.path, engine="torch", device="cpu")
-    with testclient.TestClient(nmt.serve(translator, keys=["k"]), "http://localhost") as client:
+    with testclient.TestClient(nmt.serve(translator, keys="k"), "http://localhost") as client:
         ask = {"q": "one two.", "source": "en", "target": "zh"}
         assert client.post("/translate", json=ask).status_code == 400
         answer = client.post("/translate", json={**ask, "api_key": "k"}).json()

@@ -126,6 +126,12 @@ def test_a_span_is_found_whole_wherever_it_stands(span: str, line: str) -> None:
     assert find(line.replace("{}", span)) == [span]
 
 
+@pytest.mark.parametrize("data", ["iVBORw0KGgo" * 10, "a" * 100, "for(i=0;i<n;i++){f(i);}" * 5])
+def test_data_is_a_span_as_a_whole(data: str) -> None:
+    assert find(f"see {data} now") == [data]
+    assert data not in find(f"see {data[:99]} now")
+
+
 @pytest.mark.parametrize(
     "emoticon", [":)", ":-)", ";)", ";D", ":(", ":'(", ":D", ":P", ":/", "=)", "<3", "^_^"]
 )

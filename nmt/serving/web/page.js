@@ -9,6 +9,7 @@ const part = (id) => document.getElementById(id);
 const source = part("source");
 const target = part("target");
 const backdrop = part("backdrop");
+const HINT = "Point at a word to see what belongs to it.";
 const STILL = 300; // milliseconds before words that belong together are asked for
 const lines = new Lines(show);
 let here = null; // the number of the line that is looked at
@@ -172,7 +173,7 @@ function unmark() {
   for (const side of [backdrop, target]) {
     [...side.children].forEach((each) => mark(each, [], "linked"));
   }
-  part("word").textContent = "";
+  part("word").textContent = HINT;
 }
 
 // Side 0 is the text, 1 its translation.
@@ -191,7 +192,7 @@ function lookAtWord(number, side, place) {
   mark(backdrop.children[number], ours, "linked");
   mark(target.children[number], theirs, "linked");
   const pair = `${text(line, ours)} → ${text(found().text, theirs)}`;
-  part("word").textContent = ours.length ? pair : "";
+  part("word").textContent = ours.length ? pair : HINT;
 }
 
 async function fetchLinks(number, side, place) {
