@@ -57,7 +57,7 @@ def serve(
     device: options.Device = "auto",
     quiet: options.Quiet = False,
 ) -> None:
-    """A page that translates, and the APIs of LibreTranslate, DeepL, OpenAI and others."""
+    """A page that translates, and a server for other programs."""
     options.check_option("--device", "train.device", device)
     search = {"glossary": glossary, "verify": verify, "beam_size": beam_size}
     asked = options.with_options([], "search", search)

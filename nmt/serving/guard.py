@@ -4,6 +4,7 @@ A page of another site can make a browser ask a server on its user's machine. So
 the name by which the server is called has to be its own: a site may give its own name our address (DNS rebinding).
 """
 
+import re
 from collections.abc import Callable
 from ipaddress import ip_address
 from time import perf_counter, strftime
@@ -18,6 +19,7 @@ from nmt.serving.settings import ServeSettings
 
 _EXTENSIONS = ("chrome-extension", "moz-extension", "safari-web-extension")
 _LONGEST_MEMORY = "600"  # seconds that a browser remembers what is allowed
+_NAME_IN_PATH = re.compile(r"\{\w+\}")
 _OTHER = "other"  # what is counted of addresses that are not there
 _LONGEST_PATH = 60  # characters of these in the log
 
@@ -39,6 +41,9 @@ class Guard:
         self._own = {"localhost", *map(str.lower, settings.hosts)}
         self._metrics = metrics
         self._paths = paths
+        self._patterns = {
+            path: re.compile(_NAME_IN_PATH.sub("[^/]+", path)) for path in paths if "{" in path
+        }
         self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,8 +83,8 @@ class Guard:
         """The address of a path, without names in it, such as that of a download; None if there is none."""
         if path in self._paths:
             return path
-        begins = [each for each in self._paths if path.startswith(each.partition("{")[0])]
-        return max((each for each in begins if "{" in each), default=None)
+        found = (each for each, pattern in self._patterns.items() if pattern.fullmatch(path))
+        return next(found, None)
 
     def _refusal(self, scope: Scope, headers: Headers, is_foreign: bool) -> Response | None:
         if not self._is_own(headers.get("host", "")):

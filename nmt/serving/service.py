@@ -134,7 +134,7 @@ class Service:
         characters, most = sum(map(len, texts)), self.settings.most_characters
         if characters > most:
             raise RequestError(
-                400, f"Invalid request: request ({characters}) exceeds text limit ({most})"
+                400, f"Invalid request: {characters} characters; a request may have {most}"
             )
 
     def _refuse_long_ones(self, lines: Sequence[str]) -> None:

@@ -92,7 +92,7 @@ def test_too_much_is_refused() -> None:
     with serving(ServeSettings(most_bytes=2**21, most_characters=100)) as served:
         answer = served.client.post("/translate", json={**ASK, "q": "x" * 101})
         assert answer.status_code == 400
-        assert answer.json()["error"].endswith("request (101) exceeds text limit (100)")
+        assert answer.json()["error"].endswith("101 characters; a request may have 100")
         answer = served.client.post("/translate", content=b"x" * (2**21 + 1))
         assert answer.status_code == 413
         assert answer.json() == {"error": "Request too large: more than 2 MB"}
@@ -163,17 +163,21 @@ def test_what_is_counted_and_logged_has_nobodys_text(served: Served) -> None:
     served.client.post("/translate", json={**ASK, "q": "my secret\nplan"})
     served.client.get("/download_file/secret.docx?q=secret")
     served.client.get("/v2/transl\u00e4te?q=secret")
+    served.client.get("/v3/glossaries/secret")
+    served.client.get("/v3/glossaries/secret/entries")
     metrics = served.client.get("/metrics").text
     assert 'nmt_requests_total{path="/translate",status="200"} 1' in metrics
     assert 'nmt_requests_total{path="other",status="404"} 1' in metrics
     assert "nmt_translated_lines_total 2" in metrics
-    assert "nmt_request_seconds_count 3" in metrics
+    assert "nmt_request_seconds_count 5" in metrics
     assert 'path="/download_file/{token}",status="404"} 1' in metrics
     assert "nmt_waiting_lines 0" in metrics
     logged = [" ".join(line.split()[2:5]) for line in served.log]
-    assert logged[:3] == [
+    assert logged[:5] == [
         "POST /translate 200",
         "GET /download_file/{token} 404",
         r"GET /v2/transl\xe4te 404",
+        "GET /v3/glossaries/{id} 404",
+        "GET /v3/glossaries/{id}/entries 404",
     ]
     assert "secret" not in "".join(served.log) + metrics
