@@ -17,7 +17,14 @@ let typed = 0; // when the last key came
 let looking = 0; // a timer
 
 function say(what) {
-  part("status").textContent = what;
+  tell("status", what);
+}
+
+// What says the same again would be read aloud again.
+function tell(id, what) {
+  if (part(id).textContent !== what) {
+    part(id).textContent = what;
+  }
 }
 
 // --- both sides ---
@@ -173,7 +180,7 @@ function unmark() {
   for (const side of [backdrop, target]) {
     [...side.children].forEach((each) => mark(each, [], "linked"));
   }
-  part("word").textContent = HINT;
+  tell("word", HINT);
 }
 
 // Side 0 is the text, 1 its translation.
@@ -192,7 +199,7 @@ function lookAtWord(number, side, place) {
   mark(backdrop.children[number], ours, "linked");
   mark(target.children[number], theirs, "linked");
   const pair = `${text(line, ours)} → ${text(found().text, theirs)}`;
-  part("word").textContent = ours.length ? pair : HINT;
+  tell("word", ours.length ? pair : HINT);
 }
 
 async function fetchLinks(number, side, place) {
@@ -289,6 +296,7 @@ async function start() {
 source.addEventListener("input", typedText);
 source.addEventListener("pointermove", (event) => wordUnder(event, 0));
 target.addEventListener("pointermove", (event) => wordUnder(event, 1));
+target.addEventListener("click", (event) => wordUnder(event, 1)); // a finger does not hover
 document.addEventListener("selectionchange", wordAtCaret);
 part("copy").addEventListener("click", copy);
 part("more").addEventListener("click", showOthers);
