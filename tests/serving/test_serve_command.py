@@ -160,7 +160,7 @@ def test_what_is_too_large_is_told_to_a_client_that_sends_it_all(server: Server)
     head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
     with server.connect() as connection:
         connection.sendall(head.encode() + body)
-        answer = connection.recv(2000)
+        answer = b"".join(iter(lambda: connection.recv(2000), b""))
     assert b"413" in answer.splitlines()[0]
     assert b"more than 1 MB" in answer
 
