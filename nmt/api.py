@@ -283,8 +283,8 @@ def serve(
 ) -> "Starlette":
     """An ASGI application that answers as `nmt serve` does, to run or to mount in one of your own.
 
-    With `keys`, each request needs one of them. `hosts` are names by which the server is called, beside localhost and
-    IP addresses, `origins` are pages that may ask, beside those of this machine and browser extensions, `glossaries`
+    With `keys`, each request needs one of them. `hosts` are names by which the server is called, besides localhost and
+    IP addresses, `origins` are pages that may ask, besides those of this machine and browser extensions, `glossaries`
     is the folder of those that clients make; without it they are gone at the end. Raises ConfigError if a package is
     not installed, DataError for a glossary there that cannot be read.
     """

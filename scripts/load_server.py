@@ -33,7 +33,7 @@ class Found:
 
     seconds: list[float] = field(default_factory=list)  # of each answer
     wrong: list[str] = field(default_factory=list)
-    numbers: set[int] = field(default_factory=set)
+    lost: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Memory:
 
 
 def megabytes(process: int) -> int:
-    """What a process and its children hold."""
+    """What a process holds."""
     pages = Path(f"/proc/{process}/statm").read_text(encoding="utf-8").split()
     return int(pages[1]) * 4096 // 10**6
 
@@ -74,13 +74,16 @@ async def ask(
         number = next(numbers)
         begun = time.monotonic()
         fields = {"q": line_of(number, lines), "source": "en", "target": "zh"}
-        answer = await client.post("/translate", json=fields, timeout=120)
+        try:
+            answer = await client.post("/translate", json=fields, timeout=120)
+        except httpx2.HTTPError as error:
+            found.lost.append(f"{number}: {error!r}")
+            continue
         found.seconds.append(time.monotonic() - begun)
         text = answer.json().get("translatedText", "")
         of_requests = [each for each in re.findall(r"\d{8}", text) if int(each) >= _FIRST]
         if answer.status_code != 200 or str(number) not in of_requests:
             found.wrong.append(f"{answer.status_code} {number}: {answer.text[:200]}")
-        found.numbers.add(number)
 
 
 async def load(url: str, process: int, asked: argparse.Namespace, lines: list[str]) -> bool:
@@ -100,16 +103,16 @@ async def load(url: str, process: int, asked: argparse.Namespace, lines: list[st
     rate = len(found.seconds) / (time.monotonic() - begun)
     waits = sorted(found.seconds)
     middle, late = (waits[int(len(waits) * share)] for share in (0.5, 0.95))
-    lost = next(numbers) - _FIRST - len(found.numbers)
     print(f"{len(waits):,} answers to {asked.clients} clients, {asked.idle} idle connections")
     print(f"{rate:.1f} sentences a second; p50 {middle:.2f} s, p95 {late:.2f} s")
     print(
         f"memory {memory.settled} MB after a minute, {memory.last} at the end, {memory.most} most"
     )
-    print(f"{lost} lost, {len(found.wrong)} wrong", *found.wrong[:5], sep="\n")
+    problems = found.lost[:5] + found.wrong[:5]
+    print(f"{len(found.lost)} lost, {len(found.wrong)} wrong", *problems, sep="\n")
     for _, writer in idle:
         writer.close()
-    return not lost and not found.wrong
+    return not found.lost and not found.wrong
 
 
 def from_a_file(model: list[str], lines: list[str]) -> float:
@@ -146,14 +149,16 @@ def main() -> None:
     command = [*NMT, "serve", "--port", "0", *model]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None  # noqa: S101 - it is a pipe
-        said = ""
-        while "listening at" not in said:
-            said = server.stderr.readline()
+        said = next((line for line in server.stderr if "listening at" in line), None)
+        if said is None:
+            raise SystemExit("the server does not start")
         url = said.split("listening at ")[1].split(";")[0]
         drain = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
-        is_right = asyncio.run(load(url, server.pid, asked, lines))
-        server.terminate()
-    drain.wait()
+        try:
+            is_right = asyncio.run(load(url, server.pid, asked, lines))
+        finally:
+            server.terminate()
+            drain.wait()
     after = from_a_file(model, lines)
     print(f"a file: {before:.1f} and {after:.1f} sentences a second, start included")
     raise SystemExit(0 if is_right else 1)

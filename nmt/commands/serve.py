@@ -1,6 +1,7 @@
 """nmt serve: translations for other programs, over HTTP."""
 
 from functools import partial
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
@@ -28,7 +29,7 @@ KeyFile = Annotated[
 ]
 AllowHost = Annotated[
     list[str] | None,
-    options.option("NAME", "A name by which it is called, beside localhost and IP addresses."),
+    options.option("NAME", "A name by which it is called, besides localhost and IP addresses."),
 ]
 AllowOrigin = Annotated[
     list[str] | None,
@@ -85,6 +86,7 @@ def serve(
 def _library() -> "ModuleType":
     """The module that runs a server. Raises ConfigError without the packages that it needs."""
     try:
+        import_module("nmt.serving.app")  # the parts that a server needs
         from nmt.serving import server
     except ModuleNotFoundError as error:
         fix = "run pip install starlette uvicorn python-multipart"

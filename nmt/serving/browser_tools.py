@@ -67,14 +67,14 @@ class BrowserTools:
         texts, _ = texts_of(fields, "text")
         target = next(iter(texts_of(fields, "destination")[0]), "")
         named = word_of(fields, "source", "自动检测") or "自动检测"
-        source = _HCFY.get(named, named)
+        source = normal_code(_HCFY.get(named, named))
         code = _HCFY.get(target, target)
         (answer,) = await self._translated(request, texts[:1], Asking(source), code)
         spoken = {code: name for name, code in _HCFY.items()}
         return JSONResponse(
             {
                 "text": texts[0],
-                "from": spoken[_language(texts[0], source)],
+                "from": spoken.get(_language(texts[0], source), named),
                 "to": target,
                 "result": answer.text.split("\n"),
             }

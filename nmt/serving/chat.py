@@ -15,7 +15,6 @@ from nmt.serving.prompts import read_prompt
 from nmt.serving.reading import check_key, read_fields, whole
 from nmt.serving.service import Asking, Service
 
-PREFIX = "/v1/"  # of its addresses, whose errors are {"error": {"message": …}}
 MODEL = "nmt"
 
 
@@ -36,9 +35,10 @@ class Chat:
 
     async def completions(self, request: Request) -> Response:
         """{messages, stream} → a message with the translations of what the last message of the user has in it."""
-        check_key(request, self._service.settings, missing=401)
+        check_key(request, self._service.settings, missing=401, wrong=401)
         fields = await read_fields(request, self._service.settings)
         message = _last_of_user(fields.get("messages"))
+        self._service.refuse_too_much([message])
         prompt = read_prompt(message)
         asking = Asking("auto", prompt.form)
         answers = await self._service.translate(request, prompt.texts, asking)
@@ -54,7 +54,7 @@ class Chat:
 
     async def models(self, request: Request) -> JSONResponse:
         """The only model."""
-        check_key(request, self._service.settings, missing=401)
+        check_key(request, self._service.settings, missing=401, wrong=401)
         model = {"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}
         return JSONResponse({"object": "list", "data": [model]})
 

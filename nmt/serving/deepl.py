@@ -16,7 +16,6 @@ from nmt.serving.languages import detect, normal_code
 from nmt.serving.reading import check_key, read_fields, texts_of, word_of
 from nmt.serving.service import Asking, Form, Service
 
-PREFIXES = ("/v2/", "/v3/")  # of its addresses, whose errors are {"message": …}
 _MOST_TEXTS = 50
 _FORMS: dict[str, Form] = {"": "text", "html": "html", "xml": "xml"}
 _KNOWN = {

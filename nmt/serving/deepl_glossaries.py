@@ -1,6 +1,7 @@
 """DeepL's glossaries, of its API v3, and as older clients know them, v2. They are for the model's direction alone."""
 
 import csv
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from nmt.serving.languages import normal_code
 from nmt.serving.reading import check_key, read_fields, word_of
 from nmt.serving.service import Service
 
+_CONTROL = re.compile(r"[\x00-\x1f]")  # a tab in a cell would be a column
 _LONGEST = 1024  # bytes of a name, a source or a target
 
 
@@ -99,7 +101,7 @@ class MultilingualGlossaries(_Endpoints):
         return JSONResponse(self._told(self._record(request)))
 
     async def edit(self, request: Request) -> JSONResponse:
-        """{name, dictionaries}: another name, or entries beside those that are there."""
+        """{name, dictionaries}: another name, or entries besides those that are there."""
         fields = await self._fields(request)
         record = self._record(request)
         name = _name(fields) if "name" in fields else None
@@ -210,7 +212,7 @@ def entries_of(text: str, form: str) -> dict[str, str]:
             cells = [cell.strip() for cell in row]
             if not any(cells):
                 continue
-            if len(cells) < 2 or not all(1 <= len(cell.encode()) <= _LONGEST for cell in cells[:2]):
+            if len(cells) < 2 or not all(map(_is_cell, cells[:2])):
                 raise RequestError(
                     400, f"entry {number} has no source and target of 1 to {_LONGEST} bytes"
                 )
@@ -223,8 +225,12 @@ def entries_of(text: str, form: str) -> dict[str, str]:
     return entries
 
 
+def _is_cell(cell: str) -> bool:
+    return 1 <= len(cell.encode()) <= _LONGEST and not _CONTROL.search(cell)
+
+
 def _rows(text: str, form: str) -> list[list[str]]:
-    lines = text.splitlines()
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
     return list(csv.reader(lines)) if form == "csv" else [line.split("\t") for line in lines]
 
 

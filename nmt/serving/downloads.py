@@ -1,5 +1,6 @@
 """Translated files that wait for their client to fetch them. They are in memory alone, and for a short time."""
 
+import re
 import secrets
 from collections import OrderedDict
 from pathlib import PurePath
@@ -10,6 +11,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 _SECONDS = 600.0  # that a file waits
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,12}")
 _ROOM = 100 * 2**20  # bytes of all files
 
 
@@ -29,7 +31,8 @@ class Downloads:
 
     def put(self, name: str, content: bytes) -> str:
         """Keep a file; gives the end of its address."""
-        token = f"{secrets.token_urlsafe(24)}{PurePath(name).suffix}"
+        ending = PurePath(name).suffix
+        token = secrets.token_urlsafe(24) + (ending if _ENDING.fullmatch(ending) else "")
         self._files[token] = Download(name, content, monotonic())
         self._forget_old_ones()
         return token

@@ -18,6 +18,7 @@ from nmt.terms.glossary import Glossary, Term
 OWN = str(UUID(int=0))  # the name of the server's own glossary
 _MOST = 1000  # glossaries
 _MOST_ENTRIES = 500_000  # in all
+_LARGEST = 50_000  # entries: it takes a quarter of a second to make a glossary ready
 _OPEN = 32  # glossaries that are ready to translate with
 
 
@@ -109,6 +110,8 @@ class Glossaries:
         return record
 
     def _keep(self, record: Record) -> Record:
+        if len(record.entries) > _LARGEST:
+            raise RequestError(400, f"A glossary has at most {_LARGEST} entries")
         others = sum(len(each.entries) for each in self._records.values() if each.id != record.id)
         if others + len(record.entries) > _MOST_ENTRIES:
             raise RequestError(400, f"All glossaries together have at most {_MOST_ENTRIES} entries")

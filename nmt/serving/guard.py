@@ -4,6 +4,7 @@ A page of another site can make a browser ask a server on its user's machine. So
 the name by which the server is called has to be its own: a site may give its own name our address (DNS rebinding).
 """
 
+import logging
 import re
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -11,12 +12,14 @@ from time import perf_counter, strftime
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nmt.serving.errors import error_response, path_of
 from nmt.serving.metrics import Metrics
 from nmt.serving.settings import ServeSettings
 
+_log = logging.getLogger("nmt")
 _EXTENSIONS = ("chrome-extension", "moz-extension", "safari-web-extension")
 _LONGEST_MEMORY = "600"  # seconds that a browser remembers what is allowed
 _NAME_IN_PATH = re.compile(r"\{\w+\}")
@@ -57,7 +60,7 @@ class Guard:
         host = headers.get("host", "")
         is_allowed = origin is not None and (self._is_allowed(origin) or _is_same(origin, host))
         allowed = origin if is_allowed else None
-        status = 500
+        status = 0  # until an answer begins
 
         async def sent(message: Message) -> None:
             nonlocal status
@@ -71,13 +74,25 @@ class Guard:
                 scope, headers, is_foreign=origin is not None and allowed is None
             )
             await (refusal or self._app)(scope, receive, sent)
+        except Exception as error:
+            _log.error("%s: %s", path_of(scope), type(error).__name__, exc_info=error)
+            if status:
+                raise
+            failure = error_response(path_of(scope), 500, "The server failed; see its log")
+            await failure(scope, receive, sent)
         finally:
             seconds = perf_counter() - begun
-            path = self._counted(scope["path"])
+            path = self._counted(path_of(scope))
+            status = status or 500
             self._metrics.answered(path or _OTHER, status, seconds)
-            asked = f"{scope['method'][:10]} {path or ascii(scope['path'][:_LONGEST_PATH])[1:-1]}"
+            asked = f"{scope['method'][:10]} {path or self._shown(path_of(scope))}"
             now = strftime("%Y-%m-%d %H:%M:%S")
             self._log(f"{now} {asked} {status} {seconds * 1000:.0f} ms")
+
+    def _shown(self, path: str) -> str:
+        """An unknown address as it is logged: the whole only if it begins as a known one, for it may hold a key."""
+        is_like_ours = path.split("/")[1:2] in [known.split("/")[1:2] for known in self._paths]
+        return ascii(path[:_LONGEST_PATH])[1:-1] if is_like_ours else _OTHER
 
     def _counted(self, path: str) -> str | None:
         """The address of a path, without names in it, such as that of a download; None if there is none."""
@@ -87,15 +102,13 @@ class Guard:
         return next(found, None)
 
     def _refusal(self, scope: Scope, headers: Headers, is_foreign: bool) -> Response | None:
+        path = path_of(scope)
         if not self._is_own(headers.get("host", "")):
-            return _error(
-                421,
-                "This server does not go by that name; its operator can allow it with --allow-host",
-            )
+            message = "This server does not go by that name; its operator can --allow-host it"
+            return error_response(path, 421, message)
         if is_foreign:
-            return _error(
-                403, "This page may not ask; the operator can allow it with --allow-origin"
-            )
+            message = "This page may not ask; the operator of the server can --allow-origin it"
+            return error_response(path, 403, message)
         if scope["method"] == "OPTIONS" and "origin" in headers:
             return _preflight(headers)
         return None
@@ -153,7 +166,3 @@ def _preflight(headers: Headers) -> Response:
         "Access-Control-Max-Age": _LONGEST_MEMORY,
     }
     return Response(status_code=204, headers=allowed)
-
-
-def _error(status: int, message: str) -> Response:
-    return JSONResponse({"error": message}, status_code=status)

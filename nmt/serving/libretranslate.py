@@ -11,9 +11,10 @@ from nmt.serving.downloads import Downloads, as_attachment, translated_name
 from nmt.serving.errors import RequestError
 from nmt.serving.languages import detect, normal_code
 from nmt.serving.reading import check_key, read_fields, read_upload, texts_of, word_of
-from nmt.serving.service import Asking, Form, Service
+from nmt.serving.service import AGAIN, Asking, Form, Service
 
 _MOST_ALTERNATIVES = 20
+_MOST_UPLOADS = 16  # at a time
 _DOWNLOAD = "download_file"  # the name of a route
 
 
@@ -38,6 +39,7 @@ class LibreTranslate:
         self._service = service
         self._codes = service.languages
         self._downloads = Downloads()
+        self._uploads = 0  # that are coming now
 
     async def translate(self, request: Request) -> JSONResponse:
         """{q, source, target, format, alternatives} → {translatedText, detectedLanguage, alternatives}."""
@@ -59,7 +61,15 @@ class LibreTranslate:
     async def translate_file(self, request: Request) -> JSONResponse:
         """{file, source, target} in parts → {translatedFileUrl}, where the translated file is fetched."""
         settings = self._service.settings
-        fields, file = await read_upload(request, settings)
+        if self._uploads >= _MOST_UPLOADS:
+            raise RequestError(429, "Slowdown: too many files come; try again soon", AGAIN)
+        if "authorization" in request.headers:  # before ten megabytes are read for nothing
+            check_key(request, settings)
+        self._uploads += 1
+        try:
+            fields, file = await read_upload(request, settings)
+        finally:
+            self._uploads -= 1
         check_key(request, settings, fields.get("api_key"))
         target = word_of(fields, "target")
         self._codes.check(word_of(fields, "source"), target)

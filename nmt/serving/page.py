@@ -7,6 +7,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
+from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -73,14 +74,12 @@ class Page:
         fields = await self._fields(request)
         line, text = _line(word_of(fields, "line")), word_of(fields, "text")
         (found,) = await self._service.lines(request, [line], self._service.ways.varied)
-        return JSONResponse(
-            {
-                "others": [
-                    {"text": other, "faults": list(map(str, faults(line, other, self._direction)))}
-                    for other in others(found, text)
-                ]
-            }
-        )
+        texts = others(found, text)
+        described = await run_sync(lambda: [self._looked_at(line, each) for each in texts])
+        return JSONResponse({"others": described})
+
+    def _looked_at(self, line: str, text: str) -> dict[str, Any]:
+        return {"text": text, "faults": list(map(str, faults(line, text, self._direction)))}
 
     async def links(self, request: Request) -> JSONResponse:
         """{line, text} → {links: [[start, end, start, end]]}: words of a line and of its translation."""
@@ -90,7 +89,7 @@ class Page:
         return JSONResponse({"links": [[*source, *target] for source, target in found]})
 
     async def _fields(self, request: Request) -> dict[str, Any]:
-        check_key(request, self._service.settings)
+        check_key(request, self._service.settings, missing=403)
         return await read_fields(request, self._service.settings)
 
 

@@ -14,11 +14,8 @@ from nmt.serving.service import Form
 _WEBLATE_PART = "\n==WEBLATE_PART==\n"
 _WEBLATE_PLACEHOLDER = re.compile(r"@@PH(\d+)@@")
 _TAG = re.compile(r"<x(\d+)/>")
-_SEGMENTS = re.compile(r"<input>\s*```json\s*(\{.*\})\s*```\s*</input>", re.DOTALL)
-_SOURCE_TEXT = re.compile(r"\bSource Text: (.*?)(?:\s*\n\s*Translated Text:\s*)?\Z", re.DOTALL)
-_INSTRUCTION = re.compile(
-    r"\s*Translate (?:the following )?[^\n:]{0,100}:\s*\n\s*(.+)\Z", re.DOTALL
-)
+_SOURCE_TEXT, _BEHIND_IT = "Source Text: ", "Translated Text:"
+_INSTRUCTION = re.compile(r"Translate [^\n:]{0,100}:[ \t]*\n")
 
 
 class Prompt(NamedTuple):
@@ -106,8 +103,8 @@ def _kiss(message: str) -> Prompt | None:
 
 def _docutranslate(message: str) -> Prompt | None:
     """{"3": text} within <input> → [{"id": "3", "t": translation}]."""
-    match = _SEGMENTS.search(message)
-    segments = _object(match[1]) if match else {}
+    within = message.partition("<input>")[2].partition("</input>")[0].strip()
+    segments = _object(within.removeprefix("```json").removesuffix("```"))
     if not segments or not _all_texts(list(segments.values())):
         return None
 
@@ -120,5 +117,9 @@ def _docutranslate(message: str) -> Prompt | None:
 
 def _instruction(message: str) -> Prompt | None:
     """A text behind "Source Text:", or behind a line such as "Translate to Chinese:"."""
-    match = _SOURCE_TEXT.search(message) or _INSTRUCTION.match(message)
-    return Prompt([match[1]], _only) if match else None
+    _, found, text = message.partition(_SOURCE_TEXT)
+    if found:
+        return Prompt([text.rstrip().removesuffix(_BEHIND_IT).rstrip()], _only)
+    text = message.strip()
+    match = _INSTRUCTION.match(text)
+    return Prompt([text[match.end() :].lstrip()], _only) if match else None

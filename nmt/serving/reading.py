@@ -17,13 +17,14 @@ from nmt.serving.errors import RequestError
 from nmt.serving.settings import ServeSettings
 
 _SECONDS = 20.0  # for the whole of a request to come
+_UPLOAD_SECONDS = 300.0  # for one with a file
 # Bytes that are read although they are too much: a client that is cut off while it sends does not read why.
 _DISCARDED = 100 * 2**20
 _MOST_FIELDS = 10_000  # of a form
 _MULTIPART = "multipart/form-data"
 _MOST_FILES = 1
 _MOST_PARTS = 100
-_SCHEMES = ("Bearer ", "DeepL-Auth-Key ")
+_SCHEMES = ("bearer ", "deepl-auth-key ")
 # It warns of each form that is none; clients are told.
 logging.getLogger("python_multipart").addHandler(logging.NullHandler())
 
@@ -58,7 +59,7 @@ async def read_upload(
     request: Request, settings: ServeSettings, name: str = "file"
 ) -> tuple[dict[str, Any], Upload]:
     """The fields of a form, and the file under a name. Raises RequestError if there is none."""
-    body = await _body(request, settings.most_file_bytes)
+    body = await _body(request, settings.most_file_bytes, _UPLOAD_SECONDS)
     if _kind(request) != _MULTIPART:
         raise RequestError(400, f"Invalid request: not {_MULTIPART}")
     fields, files = await _parts(request, body)
@@ -89,11 +90,11 @@ async def _parts(request: Request, body: bytes) -> tuple[dict[str, Any], dict[st
     return fields_of(pairs), files
 
 
-async def _body(request: Request, most: int) -> bytes:
+async def _body(request: Request, most: int, seconds: float = _SECONDS) -> bytes:
     body = bytearray()
     size = 0
     try:
-        async with asyncio.timeout(_SECONDS):
+        async with asyncio.timeout(seconds):
             async for chunk in request.stream():
                 size += len(chunk)
                 if size <= most:
@@ -121,20 +122,17 @@ def _form(body: bytes) -> dict[str, Any]:
             errors="strict",
         )
     except ValueError:
-        raise RequestError(400, "Invalid request: not a form in UTF-8") from None
+        message = f"not a form in UTF-8 of at most {_MOST_FIELDS} fields"
+        raise RequestError(400, f"Invalid request: {message}") from None
     return fields_of(pairs)
 
 
 def fields_of(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The fields of a form; a name that comes again has a list."""
-    fields: dict[str, Any] = {}
+    found: dict[str, list[str]] = {}
     for name, value in pairs:
-        before = fields.get(name)
-        if before is None:
-            fields[name] = value
-        else:
-            fields[name] = [*before, value] if isinstance(before, list) else [before, value]
-    return fields
+        found.setdefault(name, []).append(value)
+    return {name: each if len(each) > 1 else each[0] for name, each in found.items()}
 
 
 def texts_of(fields: Mapping[str, Any], name: str) -> tuple[list[str], bool]:
@@ -143,6 +141,8 @@ def texts_of(fields: Mapping[str, Any], name: str) -> tuple[list[str], bool]:
     if value is None:
         raise RequestError(400, f"Invalid request: missing {name} parameter")
     texts = value if isinstance(value, list) else [value]
+    if not texts:
+        raise RequestError(400, f"Invalid request: {name} is empty")
     if not all(isinstance(text, str) for text in texts):
         raise RequestError(400, f"Invalid request: {name} is not text")
     return [whole(text) for text in texts], isinstance(value, list)
@@ -155,7 +155,7 @@ def whole(text: str) -> str:
 
 def word_of(fields: Mapping[str, Any], name: str, default: str | None = None) -> str:
     """A word under a name. Raises RequestError if it is missing without a default, or no text."""
-    value = fields.get(name, default)
+    value = default if fields.get(name) is None else fields[name]
     if value is None:
         raise RequestError(400, f"Invalid request: missing {name} parameter")
     if not isinstance(value, str):
@@ -164,18 +164,22 @@ def word_of(fields: Mapping[str, Any], name: str, default: str | None = None) ->
 
 
 def check_key(
-    request: Request, settings: ServeSettings, given: object = None, missing: int = 400
+    request: Request,
+    settings: ServeSettings,
+    given: object = None,
+    missing: int = 400,
+    wrong: int = 403,
 ) -> None:
     """Raise RequestError unless a request has one of the keys, in `given` or its header, if there are any.
 
-    `missing` is the status if it has none at all.
+    `missing` is the status if it has none at all, `wrong` if it has another.
     """
     if not settings.keys:
         return
     header = request.headers.get("authorization", "")
     for scheme in _SCHEMES:
-        if given is None and header.startswith(scheme):
-            given = header.removeprefix(scheme).strip()
+        if not given and header.lower().startswith(scheme):
+            given = header[len(scheme) :].strip()
     if not given:
         raise RequestError(
             missing, "An API key is missing; ask the operator of this server for one"
@@ -184,4 +188,4 @@ def check_key(
     # Each is compared, and in constant time: how long it takes tells nothing.
     fits = [hmac.compare_digest(asked, key.encode()) for key in settings.keys]
     if True not in fits:
-        raise RequestError(403, "Invalid API key")
+        raise RequestError(wrong, "Invalid API key")

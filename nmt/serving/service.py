@@ -1,7 +1,8 @@
 """Texts and documents in, translations out: what every dialect of the server stands on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from nmt.documents.formats.html import tags_in_sentences
 from nmt.documents.pipeline import Line, Work
 from nmt.documents.projection import Link
 from nmt.documents.registry import BY_NAME, UnknownFormatError
-from nmt.documents.translation import mark
+from nmt.documents.translation import mark_again, pairs_of, plain
 from nmt.errors import ConfigError, DataError, UserError
 from nmt.serving.batching import Batcher, ClosedError, QueueFullError, Translate
 from nmt.serving.errors import RequestError
@@ -30,10 +31,12 @@ from nmt.serving.ways import Ways, ways_of
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator
 
+_log = logging.getLogger("nmt")
 Form = Literal["text", "html", "xml"]
 _LOOKS = 0.25  # seconds between two looks at whether the client is still there
-_AGAIN = {"Retry-After": "1"}
-_READERS = 2  # documents that are read or written at a time
+AGAIN = {"Retry-After": "1"}
+_READERS = 2  # documents that are read, or lines that are aligned, at a time
+_WINDOW = 1000  # lines of a request that wait at a time
 
 
 @dataclass(frozen=True)
@@ -110,17 +113,10 @@ class Service:
 
         Raises RequestError for one that cannot be read, and as `translate` does.
         """
-        asked = Asked()
-        path = Path(name)
         async with _refusing(self.settings.document_patience):
-            try:
-                file = await run_sync(
-                    open_document, path, content, None, asked, limiter=self._readers
-                )
-            except UnknownFormatError:
-                known = "see supportedFilesFormat in /frontend/settings"
-                raise DataError(f"{name}: not a known kind of document; {known}") from None
-            return await self._written(request, file, asked, self.ways.plain)
+            work = await run_sync(_opened, Path(name), content, Asked(), limiter=self._readers)
+            (written,) = await self._written(request, [work], self.ways.plain)
+        return written
 
     async def links(self, request: Request, pair: SentencePair) -> Sequence[Link]:
         """The words of a line and its translation that belong together. Raises RequestError as `translate` does."""
@@ -150,7 +146,7 @@ class Service:
 
     async def _answers(self, request: Request, texts: list[str], asking: Asking) -> list[Answer]:
         if asking.form != "text":
-            return await asyncio.gather(*(self._tagged(request, text, asking) for text in texts))
+            return await self._tagged(request, texts, asking)
         lines = [line.rstrip("\r") for text in texts for line in text.split("\n")]
         translations = iter(await self._lines(request, lines, asking.way or self.ways.plain))
         answers = []
@@ -170,37 +166,77 @@ class Service:
             for text, answer in zip(texts, answers, strict=True)
         ]
 
-    async def _tagged(self, request: Request, text: str, asking: Asking) -> Answer:
-        """A piece of HTML or XML, whose tags stay."""
-        inline: frozenset[str] = frozenset()
-        if asking.form == "xml":
-            inline = await run_sync(tags_in_sentences, text) - asking.splitting_tags
-        asked = Asked(kept_tags=asking.kept_tags, inline_tags=inline)
-        file = await run_sync(DocumentFile, BY_NAME["html"], text.encode(), asked)
-        way = asking.way or self.ways.plain
-        return Answer((await self._written(request, file, asked, way)).decode())
+    async def _tagged(self, request: Request, texts: list[str], asking: Asking) -> list[Answer]:
+        """Pieces of HTML or XML, whose tags stay."""
+        works = await run_sync(_works, texts, asking)
+        written = await self._written(request, works, asking.way or self.ways.plain)
+        return [Answer(content.decode()) for content in written]
 
     async def _written(
-        self, request: Request, file: DocumentFile, asked: Asked, way: Translate
-    ) -> bytes:
-        work = await run_sync(Work, file, asked)
-        lines = work.lines()
-        of_lines = _by_line(lines, await self._lines(request, lines, way))
+        self, request: Request, works: Sequence[Work], way: Translate
+    ) -> list[bytes]:
+        """Documents with their lines translated, and tags around the right words."""
+        lines = dict.fromkeys(line for work in works for line in work.lines())
+        of_lines = await self._by_line(request, list(lines), way)
+        wrong = await run_sync(_marked_wrongly, works, of_lines)
+        if wrong:
+            without = await self._by_line(request, plain(wrong), way)
+            links = await run_sync(self.ways.align, pairs_of(without), abandon_on_cancel=True)
+            await run_sync(mark_again, wrong, of_lines, without, links)
+        return await run_sync(lambda: [work.written(of_lines) for work in works])
 
-        def again(lines: Sequence[str]) -> dict[str, Line]:
-            return _by_line(lines, self._batcher.submit(lines, way).result())
-
-        await run_sync(mark, work, of_lines, again, self.ways.align, abandon_on_cancel=True)
-        return await run_sync(work.written, of_lines)
+    async def _by_line(
+        self, request: Request, lines: Sequence[str], way: Translate
+    ) -> dict[str, Line]:
+        pairs = zip(lines, await self._lines(request, lines, way), strict=True)
+        return {line: Line(each.text, tuple(map(str, each.faults))) for line, each in pairs}
 
     async def _lines(
         self, request: Request, lines: Sequence[str], way: Translate
     ) -> list[Translation]:
+        """The translations of lines, which wait in the queue a window at a time: there is room for others too."""
         self._refuse_long_ones(lines)
-        submitted = self._batcher.submit(lines, way)
-        translations = await _unless_gone(request, submitted)
+        found: list[Translation] = []
+        while len(found) < len(lines):
+            window = lines[len(found) : len(found) + _WINDOW]
+            try:
+                submitted = self._batcher.submit(window, way)
+            except QueueFullError:
+                if not found:
+                    raise
+                await asyncio.sleep(_LOOKS)  # to end here would lose what is done
+                continue
+            found += await _unless_gone(request, submitted)
         self.metrics.translated(len(lines), sum(map(len, lines)))
-        return translations
+        return found
+
+
+def _opened(path: Path, content: bytes, asked: Asked) -> Work:
+    """A document. Raises DataError for one that cannot be read, of an unknown kind too."""
+    try:
+        return Work(open_document(path, content, None, asked), asked)
+    except UnknownFormatError:
+        known = "see supportedFilesFormat in /frontend/settings"
+        raise DataError(f"{path}: not a known kind of document; {known}") from None
+    except ConfigError as error:
+        raise DataError(str(error)) from None
+
+
+def _works(texts: Sequence[str], asking: Asking) -> list[Work]:
+    """Each text as a document."""
+    works = []
+    for text in texts:
+        inline: frozenset[str] = frozenset()
+        if asking.form == "xml":
+            inline = tags_in_sentences(text) - asking.splitting_tags
+        asked = Asked(kept_tags=asking.kept_tags, inline_tags=inline)
+        works.append(Work(DocumentFile(BY_NAME["html"], text.encode(), asked), asked))
+    return works
+
+
+def _marked_wrongly(works: Sequence[Work], of_lines: Mapping[str, Line]) -> list[str]:
+    wrong = dict.fromkeys(line for work in works for line in work.marked_wrongly(of_lines))
+    return list(wrong)
 
 
 def service_of(
@@ -220,11 +256,6 @@ def others(translation: Translation, text: str) -> tuple[str, ...]:
     return tuple(each for each in texts if each != text)
 
 
-def _by_line(lines: Sequence[str], translations: Sequence[Translation]) -> dict[str, Line]:
-    pairs = zip(lines, translations, strict=True)
-    return {line: Line(each.text, tuple(map(str, each.faults))) for line, each in pairs}
-
-
 @asynccontextmanager
 async def _refusing(patience: float) -> AsyncIterator[None]:
     """Raise RequestError for what cannot be translated, now or at all, or takes more than so many seconds."""
@@ -232,15 +263,16 @@ async def _refusing(patience: float) -> AsyncIterator[None]:
         async with asyncio.timeout(patience):
             yield
     except TimeoutError:
-        raise RequestError(503, "It took too long; try again later", _AGAIN) from None
+        raise RequestError(503, "It took too long; try again later", AGAIN) from None
     except QueueFullError:
-        raise RequestError(429, "Slowdown: too much text waits; try again soon", _AGAIN) from None
+        raise RequestError(429, "Slowdown: too much text waits; try again soon", AGAIN) from None
     except (ClosedError, CancelledError):
-        raise RequestError(503, "The server is closing", _AGAIN) from None
-    except (ConfigError, DataError, UnicodeError) as error:
+        raise RequestError(503, "The server is closing", AGAIN) from None
+    except (DataError, UnicodeError) as error:
         raise RequestError(400, f"Invalid request: {error}") from None
-    except UserError as error:
-        raise RequestError(500, f"It cannot be translated: {error}") from None
+    except UserError as error:  # it may name files of the server
+        _log.error("%s", error)
+        raise RequestError(500, "It cannot be translated; see the server's log") from None
 
 
 async def _unless_gone(

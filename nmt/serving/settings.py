@@ -15,10 +15,10 @@ class ServeSettings:
     """The limits of a server. Whoever mounts it in an application of their own may leave the keys to that."""
 
     keys: tuple[str, ...] = ()  # one of which each request needs, if there are any
-    hosts: tuple[str, ...] = ()  # names by which it is called, beside localhost and addresses of IP
+    hosts: tuple[str, ...] = ()  # names by which it is called, besides localhost and IP addresses
     origins: tuple[
         str, ...
-    ] = ()  # of pages that may ask, beside those of this machine and extensions; or "*"
+    ] = ()  # of pages that may ask, besides those of this machine and extensions; or "*"
     glossaries: Path | None = None  # the folder of those that clients make
     most_bytes: int = 2**20  # of a request
     most_file_bytes: int = 10 * 2**20  # of one with a file

@@ -13,6 +13,8 @@ from nmt.terms.glossary import Glossary, joined
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator
 
+_ALIGNED = 32  # pairs at a time, between which others translate
+
 
 @dataclass(frozen=True)
 class Ways:
@@ -82,5 +84,8 @@ class _Aligner:
         """The words of pairs that belong together."""
         with self._opening:  # it takes seconds, in which others translate
             self._opened = opened = self._opened or self._in_torch()
-        with self._turn:
-            return opened.links(pairs)
+        found: list[Sequence[Link]] = []
+        for first in range(0, len(pairs), _ALIGNED):
+            with self._turn:
+                found += opened.links(pairs[first : first + _ALIGNED])
+        return found

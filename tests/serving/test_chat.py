@@ -1,6 +1,7 @@
 """OpenAI's chat completions: prompts as translation clients write them, shortened to what tells the form."""
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ pytest.importorskip("starlette.testclient")
 
 from served import Served, serving
 
+from nmt.serving.prompts import read_prompt
 from nmt.serving.settings import ServeSettings
 
 PATH = "/v1/chat/completions"
@@ -78,6 +80,22 @@ def test_the_last_message_of_the_user_counts(served: Served) -> None:
     assert answer["usage"]["total_tokens"] > 0
 
 
+@pytest.mark.parametrize("unit", ["\n", " ", "Source Text: ", "<input>```json{}", "Translate a:"])
+def test_a_long_prompt_takes_time_in_proportion(unit: str) -> None:
+    message = "Source Text: " + unit * (100_000 // len(unit)) + "x\ny"
+    begun = time.process_time()
+    read_prompt(message)
+    read_prompt(message[13:])
+    assert time.process_time() - begun < 2  # in the square of the length it would be minutes
+
+
+def test_too_much_is_refused_before_it_is_read(served: Served) -> None:
+    messages = [{"role": "user", "content": "x" * 100_001}]
+    answer = served.client.post(PATH, json={"messages": messages})
+    assert answer.status_code == 400
+    assert "100001 characters" in answer.json()["error"]["message"]
+
+
 def test_chinese_stays(served: Served) -> None:
     assert answered(served, "茶很好。") == "茶很好。"
 
@@ -106,6 +124,8 @@ def test_what_is_no_conversation_is_said(messages: Any, served: Served) -> None:
 def test_its_model_and_its_key() -> None:
     with serving(ServeSettings(keys=("k",))) as served:
         assert served.client.get("/v1/models").status_code == 401
-        headers = {"Authorization": "Bearer k"}
+        wrong = {"Authorization": "Bearer x"}
+        assert served.client.get("/v1/models", headers=wrong).status_code == 401
+        headers = {"Authorization": "bearer k"}
         (model,) = served.client.get("/v1/models", headers=headers).json()["data"]
         assert model["id"] == "nmt"

@@ -131,6 +131,7 @@ def test_what_is_no_glossary_is_said(body: Any, message: str, served: Served) ->
         ("tea\t茶\n\t奶", "tsv", "entry 2 has no source and target of 1 to 1024 bytes"),
         ("a" * 1025 + "\tb", "tsv", "entry 1 has no source and target of 1 to 1024 bytes"),
         ("tea\t茶\ntea\t茶叶", "tsv", "entry 2 is a second one for tea"),
+        ('"a\tb",c', "csv", "entry 1 has no source and target of 1 to 1024 bytes"),
         ("tea\t茶", "xml", "entries_format xml is neither tsv nor csv"),
         ("a" * 200_000 + ",b", "csv", "entries: field larger than field limit (131072)"),
     ],
@@ -145,6 +146,8 @@ def test_tables_are_read_as_deepl_writes_them() -> None:
     entries = {"tea, black": "红茶", 'a "cup"': "杯"}
     assert entries_of('"tea, black",红茶,EN,ZH\r\n"a ""cup""",杯,EN,ZH\r\n\r\n', "csv") == entries
     assert entries_of(as_tsv(entries), "tsv") == entries
+    odd = {"a\u2028b": "c\x85d"}
+    assert entries_of(as_tsv(odd), "tsv") == odd
 
 
 def test_they_are_kept_in_a_folder(tmp_path: Path) -> None:
@@ -180,10 +183,14 @@ def test_the_servers_own_is_read_and_never_changed() -> None:
 def test_there_is_an_end_to_them(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(glossaries, "_MOST", 2)
     monkeypatch.setattr(glossaries, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(glossaries, "_LARGEST", 2)
     first = made(served)
     status, answer = ask(served, "POST", "/v3/glossaries", GLOSSARY)
     assert (status, "at most 3 entries" in answer["message"]) == (400, True)
     assert ask(served, "PUT", f"/v3/glossaries/{first}/dictionaries", DICTIONARY)[0] == 200
+    large = {**DICTIONARY, "entries": "a\tb\nc\td\ne\tf"}
+    status, answer = ask(served, "PUT", f"/v3/glossaries/{first}/dictionaries", large)
+    assert (status, answer["message"]) == (400, "A glossary has at most 2 entries")
     small = {"name": "b", "dictionaries": [{**DICTIONARY, "entries": "a\tb"}]}
     assert ask(served, "POST", "/v3/glossaries", small)[0] == 201
     status, answer = ask(served, "POST", "/v3/glossaries", small)

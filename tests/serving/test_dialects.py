@@ -8,6 +8,9 @@ import pytest
 pytest.importorskip("starlette.testclient")
 
 from served import Served, serving
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from starlette.testclient import TestClient
 
 from nmt.serving.languages import detect, normal_code
 from nmt.serving.settings import ServeSettings
@@ -124,7 +127,9 @@ def test_garbage_is_no_request(served: Served) -> None:
         assert answer.json() == {"error": "Invalid request: neither JSON nor a form"}
     kind = {"content-type": "application/x-www-form-urlencoded"}
     answer = served.client.post("/translate", content=b"q=\xff", headers=kind)
-    assert answer.json() == {"error": "Invalid request: not a form in UTF-8"}
+    assert answer.json() == {
+        "error": "Invalid request: not a form in UTF-8 of at most 10000 fields"
+    }
 
 
 def test_half_a_character_is_replaced(served: Served) -> None:
@@ -191,6 +196,44 @@ def test_browser_tools(served: Served) -> None:
     assert texts == ["译tea", "译b"]
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/deeplx", {"text": [], "target_lang": "ZH"}),
+        ("/hcfy", {"text": [], "destination": ["中文(简体)"]}),
+        ("/kiss", {"text": [], "to": "zh"}),
+        ("/language/translate/v2", {"q": [], "target": "zh"}),
+    ],
+)
+def test_no_text_is_no_failure(path: str, body: Any, served: Served) -> None:
+    status, answer = post(served, path, body)
+    assert status == 400
+    told = answer["error"]["message"] if "language" in path else answer["error"]
+    assert told.endswith(" is empty")
+
+
+@pytest.mark.parametrize("source", ["en-US", "英语", "自动检测", "zh-CN", None])
+def test_hcfy_names_languages_in_several_ways(source: str | None, served: Served) -> None:
+    ask = {"text": "tea", "destination": ["中文(简体)"], "source": source}
+    assert post(served, "/hcfy", ask)[0] == 200
+
+
+def test_null_is_the_default(served: Served) -> None:
+    optional = ("source_lang", "glossary_id", "tag_handling", "formality", "ignore_tags")
+    ask = {"text": ["tea"], "target_lang": "ZH", **dict.fromkeys(optional)}
+    assert post(served, "/v2/translate", ask)[0] == 200
+    ask = {"q": "tea", "source": "en", "target": "zh", "format": None, "api_key": None}
+    assert post(served, "/translate", ask)[0] == 200
+
+
+def test_a_mounted_application_tells_errors_as_clients_expect_them(served: Served) -> None:
+    outer = Starlette(routes=[Mount("/mt", served.app)])
+    client = TestClient(outer, "http://localhost", raise_server_exceptions=False)
+    assert "message" in client.post("/mt/v2/translate", json={}).json()
+    assert client.post("/mt/translate", json={"q": "a"}).status_code == 400
+    assert 'path="/v2/translate",status="400"} 1' in client.get("/mt/metrics").text
+
+
 # --- keys ---
 
 
@@ -204,6 +247,8 @@ def test_each_request_needs_a_key_if_there_are_any() -> None:
         assert post(served, "/translate", {**ask, "api_key": 5}) == wrong
         assert post(served, "/translate", {**ask, "api_key": "两"})[0] == 200
         assert post(served, "/translate", ask, Authorization="Bearer one")[0] == 200
+        blank = {**ask, "api_key": ""}
+        assert post(served, "/translate", blank, Authorization="Bearer one")[0] == 200
         text = {"text": ["a"], "target_lang": "ZH"}
         assert post(served, "/v2/translate", text, Authorization="DeepL-Auth-Key one")[0] == 200
         assert post(served, "/v2/translate?auth_key=one", text)[0] == 403

@@ -148,13 +148,17 @@ def test_a_full_queue_and_a_slow_model(served: Served) -> None:
 def test_what_fails_is_told_without_a_traceback(served: Served) -> None:
     answer = served.client.post("/translate", json={**ASK, "q": "fail"})
     assert answer.status_code == 500
-    assert answer.json() == {"error": "It cannot be translated: no such word"}
+    assert answer.json() == {"error": "It cannot be translated; see the server's log"}
     answer = served.client.post("/translate", json={**ASK, "q": "break"})
     assert answer.status_code == 500
     assert answer.json() == {"error": "The server failed; see its log"}
     answer = served.client.post("/translate", json={**ASK, "q": "panic"})
     assert answer.status_code == 500
     assert served.client.post("/translate", json=ASK).status_code == 200  # the others go on
+    allowed = {"Origin": "http://localhost:3000"}
+    answer = served.client.post("/translate", json={**ASK, "q": "break"}, headers=allowed)
+    assert answer.headers["access-control-allow-origin"] == allowed["Origin"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
     assert served.client.get("/nope").json() == {"error": "Not Found"}
     assert served.client.get("/translate").status_code == 405
 
@@ -163,20 +167,22 @@ def test_what_is_counted_and_logged_has_nobodys_text(served: Served) -> None:
     served.client.post("/translate", json={**ASK, "q": "my secret\nplan"})
     served.client.get("/download_file/secret.docx?q=secret")
     served.client.get("/v2/transl\u00e4te?q=secret")
+    served.client.get("/secret-key/translate")
     served.client.get("/v3/glossaries/secret")
     served.client.get("/v3/glossaries/secret/entries")
     metrics = served.client.get("/metrics").text
     assert 'nmt_requests_total{path="/translate",status="200"} 1' in metrics
-    assert 'nmt_requests_total{path="other",status="404"} 1' in metrics
+    assert 'nmt_requests_total{path="other",status="404"} 2' in metrics
     assert "nmt_translated_lines_total 2" in metrics
-    assert "nmt_request_seconds_count 5" in metrics
+    assert "nmt_request_seconds_count 6" in metrics
     assert 'path="/download_file/{token}",status="404"} 1' in metrics
     assert "nmt_waiting_lines 0" in metrics
     logged = [" ".join(line.split()[2:5]) for line in served.log]
-    assert logged[:5] == [
+    assert logged[:6] == [
         "POST /translate 200",
         "GET /download_file/{token} 404",
         r"GET /v2/transl\xe4te 404",
+        "GET other 404",
         "GET /v3/glossaries/{id} 404",
         "GET /v3/glossaries/{id}/entries 404",
     ]

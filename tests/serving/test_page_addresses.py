@@ -75,7 +75,7 @@ def test_the_page_is_for_everybody_and_translations_for_those_with_a_key() -> No
         assert served.client.get("/").status_code == 200
         for path in ("lines", "others", "links"):
             ask = {"lines": ["a"], "line": "a", "text": "b"}
-            assert served.client.post(f"/page/{path}", json=ask).status_code == 400
+            assert served.client.post(f"/page/{path}", json=ask).status_code == 403
             headers = {"Authorization": "Bearer secret"}
             answer = served.client.post(f"/page/{path}", json=ask, headers=headers)
             assert answer.status_code == 200

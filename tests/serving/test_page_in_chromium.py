@@ -168,7 +168,7 @@ def test_a_line_that_fails_stops_no_other(page: Browser) -> None:
     page.type("source", "tea\nfail\nmilk")
     page.wait_for(f"JSON.stringify({CHINESE}) === JSON.stringify(['译tea', '', '译milk'])")
     told = page.value("document.getElementById('faults').innerText")
-    assert told == "Line 2: It cannot be translated: no such word"
+    assert told == "Line 2: It cannot be translated; see the server's log"
     page.complaints.clear()  # the browser itself notes the refusals
 
 

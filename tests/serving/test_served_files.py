@@ -3,6 +3,8 @@
 import io
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,7 +14,7 @@ pytest.importorskip("starlette.testclient")
 
 from served import Served, serving
 
-from nmt.serving import downloads
+from nmt.serving import downloads, libretranslate
 from nmt.serving.downloads import Downloads, translated_name
 from nmt.serving.settings import ServeSettings
 
@@ -110,6 +112,36 @@ def test_files_have_their_own_limit_and_need_the_key() -> None:
         assert send(served, "a.txt", text)[0] == 400
         assert send(served, "a.txt", text, api_key="x")[0] == 403
         assert send(served, "a.txt", text * 5, api_key="k")[0] == 413
+
+
+def test_a_name_of_any_kind_is_fetched(served: Served) -> None:
+    status, answer = send(served, "a.we?rd#x", b"<!doctype html><p>tea</p>")
+    assert status == 200
+    assert served.client.get(urlsplit(answer["translatedFileUrl"]).path).status_code == 200
+
+
+def test_a_long_document_leaves_room_for_others(served: Served) -> None:
+    arrived, opened = Event(), Event()
+
+    def wait() -> None:
+        arrived.set()
+        assert opened.wait(20)
+
+    served.model.before = wait
+    text = "".join(f"line {number}.\n\n" for number in range(25_000)).encode()
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(send, served, "a.txt", text)
+        assert arrived.wait(20)
+        assert served.service.waiting <= 1000
+        opened.set()
+        assert sent.result(60)[0] == 200
+
+
+def test_too_many_uploads_at_a_time_are_refused(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libretranslate, "_MOST_UPLOADS", 0)
+    assert send(served, "a.txt", b"tea")[0] == 429
 
 
 def test_an_unknown_file_is_not_found(served: Served) -> None:

@@ -6,7 +6,7 @@ const PAUSE = 250; // milliseconds without a key
 const AGAIN = 1000; // milliseconds before a busy server is asked again
 const CHUNK = 24; // lines of a request
 const BUSY = [429, 503];
-const FORBIDDEN = 403;
+const FORBIDDEN = [401, 403];
 
 export class Lines {
   // `changed` is called with what to say when translations have come, or cannot, and whether another key is needed.
@@ -53,6 +53,7 @@ export class Lines {
     try {
       const answer = await post("page/lines", { lines }, asked.controller.signal);
       lines.forEach((line, i) => this.known.set(line, answer.lines[i]));
+      this.chunk = Math.min(2 * this.chunk, CHUNK);
       this.end(asked, "", 0);
     } catch (error) {
       this.refused(asked, error);
@@ -63,8 +64,9 @@ export class Lines {
     if (error.name === "AbortError") {
       return; // another request follows
     }
-    if (!(error instanceof Refusal) || error.status === FORBIDDEN) {
-      this.end(asked, wrong(error), null, error.status === FORBIDDEN);
+    const needsKey = FORBIDDEN.includes(error.status);
+    if (!(error instanceof Refusal) || needsKey) {
+      this.end(asked, wrong(error), null, needsKey);
     } else if (BUSY.includes(error.status)) {
       this.end(asked, "The server is busy; asking again …", AGAIN);
     } else {
@@ -72,7 +74,7 @@ export class Lines {
       if (asked.lines.length === 1) {
         this.known.set(asked.lines[0], { text: "", faults: [wrong(error)], terms: [] });
       }
-      this.chunk = asked.lines.length === 1 ? CHUNK : 1;
+      this.chunk = 1;
       this.end(asked, wrong(error), 0);
     }
   }

@@ -15,6 +15,7 @@ const lines = new Lines(show);
 let here = null; // the number of the line that is looked at
 let typed = 0; // when the last key came
 let looking = 0; // a timer
+let looked = ""; // the word that is looked at
 
 function say(what) {
   tell("status", what);
@@ -43,7 +44,7 @@ function show(said, needsKey = false) {
   showHere();
   say(said);
   if (needsKey) {
-    part("key-form").hidden = false;
+    askForKey();
   }
 }
 
@@ -83,7 +84,10 @@ function showDoubts() {
   const items = lines.texts.flatMap((line, number) =>
     (lines.known.get(line)?.faults ?? []).map((fault) => doubt(number, fault)),
   );
-  part("faults").replaceChildren(...items);
+  const texts = (list) => [...list].map((each) => each.textContent).join("\n");
+  if (texts(items) !== texts(part("faults").children)) {
+    part("faults").replaceChildren(...items); // one of them may have the focus
+  }
   part("doubts").hidden = !items.length;
 }
 
@@ -169,6 +173,7 @@ function choice(line, other) {
     lines.known.set(line, { ...other, terms: lines.known.get(line).terms });
     part("others").replaceChildren();
     show("");
+    part("more").focus();
   });
   item.append(button);
   return item;
@@ -185,6 +190,7 @@ function unmark() {
 
 // Side 0 is the text, 1 its translation.
 function lookAtWord(number, side, place) {
+  looked = `${number} ${side} ${place}`;
   lookAt(number);
   clearTimeout(looking);
   if (!found()) {
@@ -205,18 +211,21 @@ function lookAtWord(number, side, place) {
 async function fetchLinks(number, side, place) {
   const line = lines.texts[number];
   const known = lines.known.get(line);
-  if (!known) {
+  if (!known || known.isAsked) {
     return;
   }
+  known.isAsked = true;
   try {
     known.links = (await post("page/links", { line, text: known.text })).links;
   } catch (error) {
     say(wrong(error));
     return;
+  } finally {
+    known.isAsked = false;
   }
-  if (lines.texts[number] === line) {
-    showLine(backdrop.children[number], target.children[number], line);
-    lookAtWord(number, side, place);
+  show(part("status").textContent);
+  if (here === number && lines.texts[number] === line) {
+    lookAtWord(...looked.split(" ").map(Number)); // another word of the line by now, perhaps
   }
 }
 
@@ -248,11 +257,17 @@ function wordAtCaret() {
 async function copy() {
   try {
     await navigator.clipboard.writeText(translation());
+    say("Copied.");
   } catch {
     getSelection().selectAllChildren(target); // the page is not on a secure address
-    document.execCommand("copy");
+    say(document.execCommand("copy") ? "Copied." : "The translation is selected: copy it with the keyboard.");
   }
-  say("Copied.");
+}
+
+function askForKey() {
+  source.disabled = true;
+  part("key-form").hidden = false;
+  part("key").focus();
 }
 
 function useKey(event) {
@@ -260,12 +275,14 @@ function useKey(event) {
   setKey(part("key").value);
   part("key-form").hidden = true;
   source.disabled = false;
+  source.focus();
   typedText();
 }
 
 function typedText() {
   typed = performance.now();
   unmark();
+  part("others").replaceChildren();
   lines.set(source.value);
   show(part("status").textContent);
 }
@@ -280,8 +297,9 @@ async function start() {
   source.lang = from.code;
   target.lang = to.code === "zh" ? "zh-Hans" : to.code;
   part("file").accept = settings.supportedFilesFormat.join(",");
-  source.disabled = settings.keyRequired && !hasKey();
-  part("key-form").hidden = !source.disabled;
+  if (settings.keyRequired && !hasKey()) {
+    askForKey();
+  }
   startDocuments(settings.language);
   try {
     source.value ||= decodeURIComponent(location.hash.slice(1)); // the address may end in #text

@@ -3,7 +3,7 @@
 const KEY = "nmt-key"; // in the memory of this tab
 
 export function setKey(key) {
-  sessionStorage.setItem(KEY, key);
+  sessionStorage.setItem(KEY, key.trim());
 }
 
 export function hasKey() {
