@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -16,11 +16,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, cast, overload
 
 from nmt.config.yaml_values import Place
-from nmt.corpus.reading.pairs import SentencePair
 from nmt.documents.asked import Asked
 from nmt.documents.files import DocumentFile, open_document, read_bytes
 from nmt.documents.pipeline import Line, Work
-from nmt.documents.projection import Link
 from nmt.documents.translation import translated_lines
 from nmt.engines.base import EngineName, EngineRequest
 from nmt.engines.choose import default_engine
@@ -36,6 +34,7 @@ from nmt.run.trained import (
     refuse_elsewhere,
     refuse_idle,
 )
+from nmt.translate.aligner import Aligner
 from nmt.translate.opening import load_translator, open_translator
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator as LineTranslator
@@ -61,8 +60,8 @@ class Translator:
     ) -> None:
         """`in_torch` opens the same model with torch, which shows which words belong together."""
         self._translator = translator
-        self._in_torch = in_torch
         self._turn = Lock()
+        self._aligner = Aligner(translator, in_torch or (lambda: translator), self._turn)
 
     @property
     def checkpoints(self) -> tuple[Path, ...]:
@@ -99,17 +98,6 @@ class Translator:
             raise DataError("a text; give an iterable of lines, such as text.split('\\n')")
         for window in live_windows(map(_line, lines)):
             yield from self._translated(window)
-
-    @cached_property
-    def _aligner(self) -> LineTranslator:
-        is_torch = self._translator.engine.name.startswith("torch")
-        return self._translator if is_torch or self._in_torch is None else self._in_torch()
-
-    def _links(self, pairs: Sequence[SentencePair]) -> list[Sequence[Link]]:
-        """The words of pairs that belong together, as ranges of characters."""
-        aligner = self._aligner  # to open it may take seconds, in which others translate
-        with self._turn:
-            return aligner.links(pairs)
 
     def _lines(self, lines: Sequence[str]) -> dict[str, Line]:
         """The translations of lines of a document, a window at a time."""
@@ -246,7 +234,7 @@ def _lines_of_document(
     work: Work, translator: Translator | Callable[[list[str]], Sequence[str]]
 ) -> dict[str, Line]:
     if isinstance(translator, Translator):
-        return translated_lines(work, translator._lines, translator._links)
+        return translated_lines(work, translator._lines, translator._aligner.links)
     lines = work.lines()
     translations = translator(lines)
     if len(translations) != len(lines):
@@ -299,9 +287,7 @@ def serve(
     folder = None if glossaries is None else _path(glossaries)
     given = [(each,) if isinstance(each, str) else tuple(each) for each in (keys, hosts, origins)]
     settings = ServeSettings(given[0], given[1], given[2], folder)
-    service = service_of(
-        translator._translator, lambda: translator._aligner, translator._turn, settings
-    )
+    service = service_of(translator._translator, translator._aligner, translator._turn, settings)
     return make_app(service, _log.info)
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
+from load import resident_memory
 
 NMT = [sys.executable, "-m", "nmt"]
 _FIRST = 10_000_000  # the first number: long enough to come through byte for byte
@@ -48,17 +49,11 @@ class Memory:
     async def watch(self) -> None:
         """Look at it each second."""
         for second in itertools.count():
-            self.last = megabytes(self.process)
+            self.last = resident_memory(self.process)
             self.most = max(self.most, self.last)
             if second <= _SETTLED:
                 self.settled = self.last
             await asyncio.sleep(1)
-
-
-def megabytes(process: int) -> int:
-    """What a process holds."""
-    pages = Path(f"/proc/{process}/statm").read_text(encoding="utf-8").split()
-    return int(pages[1]) * 4096 // 10**6
 
 
 def line_of(number: int, lines: list[str]) -> str:

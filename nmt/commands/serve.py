@@ -2,7 +2,6 @@
 
 from functools import partial
 from importlib import import_module
-from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated
@@ -35,7 +34,6 @@ AllowOrigin = Annotated[
     list[str] | None,
     options.option("ORIGIN", "A page that may ask, such as https://example.org; '*': every page."),
 ]
-
 Glossaries = Annotated[
     Path | None,
     options.path_option("DIR", "Where glossaries that clients make are kept.", "--glossaries"),
@@ -71,12 +69,14 @@ def serve(
     with server.listening(host, port) as sock:
         from nmt.serving.app import make_app
         from nmt.serving.service import service_of
+        from nmt.translate.aligner import Aligner
         from nmt.translate.opening import load_translator, open_translator
 
         request = engine_request(engine, device, precision, None)._replace(helpers=False)
         translator = open_translator(trained.config, trained.run, request, warn, tell)
         in_torch = partial(load_translator, trained.config, trained.run, device, "auto", warn)
-        service = service_of(translator, in_torch, Lock(), settings)
+        turn = Lock()
+        service = service_of(translator, Aligner(translator, in_torch, turn), turn, settings)
         app = make_app(service, tell)
         _warn_of_strangers(host, settings)
         tell(f"nmt: listening at {_address(host, sock.getsockname()[1])}; Ctrl-C ends")
@@ -115,15 +115,10 @@ def _settings(
 
 def _warn_of_strangers(host: str, settings: "ServeSettings") -> None:
     """Say it if others may reach the server, and need no key."""
-    if not settings.keys and not _is_own(host):
+    from nmt.serving.hosts import is_this_machine
+
+    if not settings.keys and not is_this_machine(host):
         warn(f"--host {host}: anyone who can reach this machine can use it; see --api-key-file")
-
-
-def _is_own(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _address(host: str, port: int) -> str:

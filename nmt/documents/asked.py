@@ -27,6 +27,4 @@ class Asked:
     width: int = 20  # of a line of subtitles, in full-width characters
     columns: tuple[str, str] = ("source", "target")  # of a table
     kept_tags: frozenset[str] = frozenset()  # of HTML, whose content stays, beside those of code
-    inline_tags: frozenset[str] = (
-        frozenset()
-    )  # that are within a sentence, beside those that HTML knows
+    inline_tags: frozenset[str] = frozenset()  # within a sentence, beside those that HTML knows

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from nmt.serving.languages import detect, normal_code
+from nmt.serving.languages import language_of, normal_code
 from nmt.serving.reading import check_key, fields_of, read_fields, texts_of, word_of
 from nmt.serving.service import Answer, Asking, Form, Service
 
@@ -43,7 +43,7 @@ class BrowserTools:
         answers = await self._translated(request, texts, Asking(source), target)
         pairs = zip(texts, answers, strict=True)
         found = [
-            {"detected_source_lang": _language(text, source), "text": answer.text}
+            {"detected_source_lang": language_of(text, source), "text": answer.text}
             for text, answer in pairs
         ]
         return JSONResponse({"translations": found})
@@ -56,7 +56,7 @@ class BrowserTools:
         source = _source(fields, "from")
         answers = await self._translated(request, texts, Asking(source), word_of(fields, "to"))
         found = [
-            {"text": answer.text, "src": _language(text, source)}
+            {"text": answer.text, "src": language_of(text, source)}
             for text, answer in zip(texts, answers, strict=True)
         ]
         return JSONResponse({"translations": found} if name == "texts" else found[0])
@@ -74,7 +74,7 @@ class BrowserTools:
         return JSONResponse(
             {
                 "text": texts[0],
-                "from": spoken.get(_language(texts[0], source), named),
+                "from": spoken.get(language_of(texts[0], source), named),
                 "to": target,
                 "result": answer.text.split("\n"),
             }
@@ -93,7 +93,7 @@ class BrowserTools:
                 "id": 1,
                 "data": answer.text,
                 "alternatives": list(answer.others),
-                "source_lang": _language(texts[0], source).upper(),
+                "source_lang": language_of(texts[0], source).upper(),
                 "target_lang": target.upper(),
                 "method": "Free",
             }
@@ -108,7 +108,7 @@ class BrowserTools:
         target = word_of(fields, "target")
         answers = await self._translated(request, texts, Asking(source, form), target)
         found = [
-            {"translatedText": answer.text, "detectedSourceLanguage": _language(text, source)}
+            {"translatedText": answer.text, "detectedSourceLanguage": language_of(text, source)}
             for text, answer in zip(texts, answers, strict=True)
         ]
         return JSONResponse({"data": {"translations": found}})
@@ -131,7 +131,3 @@ class BrowserTools:
 
 def _source(fields: dict[str, Any], name: str) -> str:
     return normal_code(word_of(fields, name, "auto") or "auto")
-
-
-def _language(text: str, source: str) -> str:
-    return detect(text).language if source == "auto" else source

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from nmt.serving import deepl_glossaries
 from nmt.serving.errors import RequestError
 from nmt.serving.glossaries import Glossaries
-from nmt.serving.languages import detect, normal_code
+from nmt.serving.languages import language_of, normal_code
 from nmt.serving.reading import check_key, read_fields, texts_of, word_of
 from nmt.serving.service import Asking, Form, Service
 
@@ -61,7 +61,7 @@ class DeepL:
             {
                 "translations": [
                     {
-                        "detected_source_language": _language(text, asking.source),
+                        "detected_source_language": language_of(text, asking.source).upper(),
                         "text": answer.text,
                         "billed_characters": len(text),
                     }
@@ -88,9 +88,8 @@ class DeepL:
         check_key(request, self._service.settings, missing=403)
         codes = self._codes
         fields = dict(request.query_params)
-        if (
-            request.headers.get("content-length", "0") != "0"
-        ):  # theirs put it into the body of a GET
+        # Their libraries put it into the body of a GET.
+        if request.headers.get("content-length", "0") != "0":
             fields |= await read_fields(request, self._service.settings)
         if fields.get("type") != "target":
             return JSONResponse([_listed(codes.source, codes.name(codes.source))])
@@ -121,10 +120,6 @@ def _tags(fields: dict[str, Any], name: str) -> frozenset[str]:
         return frozenset()
     texts, _ = texts_of(fields, name)
     return frozenset(tag.strip().lower() for text in texts for tag in text.split(","))
-
-
-def _language(text: str, source: str) -> str:
-    return (detect(text).language if source == "auto" else source).upper()
 
 
 def _listed(code: str, name: str) -> dict[str, Any]:

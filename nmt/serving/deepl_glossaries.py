@@ -2,6 +2,7 @@
 
 import csv
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,7 +41,7 @@ def routes(service: Service, glossaries: Glossaries) -> list[BaseRoute]:
     ]
 
 
-class _Endpoints:
+class _Endpoints(ABC):
     """What both versions share."""
 
     def __init__(self, service: Service, glossaries: Glossaries) -> None:
@@ -48,10 +49,23 @@ class _Endpoints:
         self._glossaries = glossaries
         self._languages = (service.languages.source, service.languages.target)
 
+    async def list(self, request: Request) -> JSONResponse:
+        """All glossaries, without their entries."""
+        self._check(request)
+        return JSONResponse({"glossaries": [self._told(each) for each in self._glossaries.all()]})
+
+    async def get(self, request: Request) -> JSONResponse:
+        """A glossary, without its entries."""
+        return JSONResponse(self._told(self._record(request)))
+
     async def delete(self, request: Request) -> Response:
         """Delete a glossary."""
         self._glossaries.delete(self._record(request).id)
         return Response(status_code=204)
+
+    @abstractmethod
+    def _told(self, record: Record) -> dict[str, Any]:
+        """What a client is told of a glossary."""
 
     def _check(self, request: Request) -> None:
         check_key(request, self._service.settings, missing=403)
@@ -84,21 +98,12 @@ class _Endpoints:
 class MultilingualGlossaries(_Endpoints):
     """Those of v3, which have dictionaries: here at most one."""
 
-    async def list(self, request: Request) -> JSONResponse:
-        """All glossaries, without their entries."""
-        self._check(request)
-        return JSONResponse({"glossaries": [self._told(each) for each in self._glossaries.all()]})
-
     async def create(self, request: Request) -> JSONResponse:
         """{name, dictionaries: [{source_lang, target_lang, entries, entries_format}]} → the glossary."""
         fields = await self._fields(request)
         name, dictionaries = _name(fields), _dictionaries(fields)
         record = self._glossaries.add(name, self._new_entries(dictionaries[0]))
         return JSONResponse(self._told(record), 201)
-
-    async def get(self, request: Request) -> JSONResponse:
-        """A glossary, without its entries."""
-        return JSONResponse(self._told(self._record(request)))
 
     async def edit(self, request: Request) -> JSONResponse:
         """{name, dictionaries}: another name, or entries besides those that are there."""
@@ -157,20 +162,11 @@ class MonolingualGlossaries(_Endpoints):
         self._check(request)
         return JSONResponse({"supported_languages": [self._pair()]})
 
-    async def list(self, request: Request) -> JSONResponse:
-        """All glossaries, without their entries."""
-        self._check(request)
-        return JSONResponse({"glossaries": [self._told(each) for each in self._glossaries.all()]})
-
     async def create(self, request: Request) -> JSONResponse:
         """{name, source_lang, target_lang, entries, entries_format} → the glossary."""
         fields = await self._fields(request)
         record = self._glossaries.add(_name(fields), self._new_entries(fields))
         return JSONResponse(self._told(record), 201)
-
-    async def get(self, request: Request) -> JSONResponse:
-        """A glossary, without its entries."""
-        return JSONResponse(self._told(self._record(request)))
 
     async def entries(self, request: Request) -> Response:
         """The entries of a glossary."""

@@ -7,7 +7,6 @@ the name by which the server is called has to be its own: a site may give its ow
 import logging
 import re
 from collections.abc import Callable
-from ipaddress import ip_address
 from time import perf_counter, strftime
 from urllib.parse import urlsplit
 
@@ -16,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nmt.serving.errors import error_response, path_of
+from nmt.serving.hosts import is_address, is_this_machine
 from nmt.serving.metrics import Metrics
 from nmt.serving.settings import ServeSettings
 
@@ -115,19 +115,14 @@ class Guard:
 
     def _is_own(self, host: str) -> bool:
         name = _name_of(f"//{host}")
-        return name in self._own or _is_address(name)
+        return name in self._own or is_address(name)
 
     def _is_allowed(self, origin: str) -> bool:
         allowed = self._settings.origins
         if origin in allowed or "*" in allowed:
             return True
         scheme = origin.partition(":")[0]
-        name = _name_of(origin)
-        return (
-            scheme in _EXTENSIONS
-            or name == "localhost"
-            or (_is_address(name) and ip_address(name).is_loopback)
-        )
+        return scheme in _EXTENSIONS or is_this_machine(_name_of(origin))
 
 
 def _is_same(origin: str, host: str) -> bool:
@@ -140,14 +135,6 @@ def _name_of(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _add_headers(headers: MutableHeaders, origin: str | None) -> None:

@@ -44,6 +44,11 @@ def normal_code(code: str) -> str:
     return "en" if lower == "en" or lower.startswith("en-") else lower
 
 
+def language_of(text: str, source: str) -> str:
+    """The language that a client says, or with "auto" the one that a text is in."""
+    return detect(text).language if source == "auto" else source
+
+
 def detect(text: str) -> Detected:
     """English or Chinese, by the letters."""
     letters = [character for character in text if character.isalpha()]

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -24,10 +24,11 @@ from nmt.documents.translation import mark_again, pairs_of, plain
 from nmt.errors import ConfigError, DataError, UserError
 from nmt.serving.batching import Batcher, ClosedError, QueueFullError, Translate
 from nmt.serving.errors import RequestError
-from nmt.serving.languages import Languages, detect
+from nmt.serving.languages import Languages, language_of
 from nmt.serving.metrics import Metrics
 from nmt.serving.settings import ServeSettings
 from nmt.serving.ways import Ways, ways_of
+from nmt.translate.aligner import Aligner
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator
 
@@ -141,8 +142,7 @@ class Service:
             )
 
     def _is_to_translate(self, text: str, source: str) -> bool:
-        language = detect(text).language if source == "auto" else source
-        return bool(text.strip()) and language != self.languages.target
+        return bool(text.strip()) and language_of(text, source) != self.languages.target
 
     async def _answers(self, request: Request, texts: list[str], asking: Asking) -> list[Answer]:
         if asking.form != "text":
@@ -241,13 +241,13 @@ def _marked_wrongly(works: Sequence[Work], of_lines: Mapping[str, Line]) -> list
 
 def service_of(
     translator: Translator,
-    in_torch: Callable[[], Translator],
+    aligner: Aligner,
     turn: AbstractContextManager[object],
     settings: ServeSettings,
 ) -> Service:
     """A service of a translator; the other arguments are those of `ways_of`."""
     languages = Languages(translator.src.language, translator.tgt.language)
-    return Service(ways_of(translator, in_torch, turn), languages, settings)
+    return Service(ways_of(translator, aligner, turn), languages, settings)
 
 
 def others(translation: Translation, text: str) -> tuple[str, ...]:

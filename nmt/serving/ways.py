@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from threading import Lock
 
 from nmt.corpus.reading.pairs import SentencePair
 from nmt.documents.projection import Link
 from nmt.documents.translation import Align
 from nmt.serving.batching import Translate
 from nmt.terms.glossary import Glossary, joined
+from nmt.translate.aligner import Aligner
 from nmt.translate.translation import Translation
 from nmt.translate.translator import Translator
 
@@ -32,20 +32,12 @@ class Ways:
     glossary: Glossary | None = None  # whose terms hold for all of them
 
 
-def ways_of(
-    translator: Translator,
-    in_torch: Callable[[], Translator],
-    turn: AbstractContextManager[object],
-) -> Ways:
-    """The ways of a translator. `in_torch` opens the same model with torch, which alone shows where a model looks.
-
-    `turn` is held while one of the two works.
-    """
+def ways_of(translator: Translator, aligner: Aligner, turn: AbstractContextManager[object]) -> Ways:
+    """The ways of a translator; `turn` is held while it works, as the aligner holds it."""
     search = translator.search
     most = 1 if search.effective_method == "greedy" else search.beam_size
     varied = search.model_copy(update={"n_best": max(search.n_best, most)})
     checked = search.model_copy(update={"verify": "flag"} if search.verify == "off" else {})
-
     own = (translator.glossary,) if translator.glossary is not None else ()
 
     def in_turn(way: Translator) -> Translate:
@@ -55,37 +47,15 @@ def ways_of(
 
         return translate
 
+    def align(pairs: Sequence[SentencePair]) -> list[Sequence[Link]]:
+        starts = range(0, len(pairs), _ALIGNED)
+        return [each for at in starts for each in aligner.links(pairs[at : at + _ALIGNED])]
+
     return Ways(
         plain=in_turn(translator),
         varied=in_turn(translator.changed(varied)),
         checked=in_turn(translator.changed(checked)),
         with_terms=lambda terms: in_turn(translator.changed(glossary=joined((terms, *own)))),
-        align=_Aligner(translator, in_torch, turn).links,
+        align=align,
         glossary=translator.glossary,
     )
-
-
-class _Aligner:
-    """The model in torch, opened when it is first asked."""
-
-    def __init__(
-        self,
-        translator: Translator,
-        in_torch: Callable[[], Translator],
-        turn: AbstractContextManager[object],
-    ) -> None:
-        is_torch = translator.engine.name.startswith("torch")
-        self._opened = translator if is_torch else None
-        self._in_torch = in_torch
-        self._opening = Lock()
-        self._turn = turn
-
-    def links(self, pairs: Sequence[SentencePair]) -> Sequence[Sequence[Link]]:
-        """The words of pairs that belong together."""
-        with self._opening:  # it takes seconds, in which others translate
-            self._opened = opened = self._opened or self._in_torch()
-        found: list[Sequence[Link]] = []
-        for first in range(0, len(pairs), _ALIGNED):
-            with self._turn:
-                found += opened.links(pairs[first : first + _ALIGNED])
-        return found

@@ -95,9 +95,8 @@ _DOMAIN_OR_FILE = rf"""(?a:
     )
 )"""
 _CALL = r"(?a: \b \w{1,99} (?: (?: :: | -> | \. ) \w{1,99} ){0,9} \(\) )"  # os.path.join()
-LONGEST_WORD = (
-    99  # ASCII characters without a space; what is longer is data: Base64, minified scripts
-)
+# ASCII characters without a space; what is longer is data: Base64, minified scripts.
+LONGEST_WORD = 99
 _DATA = rf"(?a: (?<![!-~]) [!-~]{{{LONGEST_WORD + 1},}} )"
 # Kinds that begin alike are in the order in which they are to be tried.
 PATTERN = f"""
