@@ -36,7 +36,7 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         (
             ["translate", "--model", "nowhere"],
             5,
-            "nowhere: does not exist; run nmt train, or name a run with --model",
+            "nowhere: does not exist; run nmt train, or name another run with --model",
         ),
         (["import", "nodir", "no"], 5, "nodir: no such folder; name a folder, firefox, or a model"),
         (["import", "nodir"], 2, "Missing argument 'DIR'; see nmt import --help"),

@@ -93,7 +93,13 @@ def looked_at(run: RunDir) -> list[Result]:
         ("vocab.tgt.tsv", gone, 5, "missing", VOCABULARY),
         ("config.yaml", emptied, 2, "has no section 'model'", "restore it from a copy"),
         ("config.yaml", binary, 2, "byte 0 is not UTF-8", "save the file as UTF-8"),
-        ("config.yaml", gone, 5, "not a run folder (no config.yaml)", "name a run with --model"),
+        (
+            "config.yaml",
+            gone,
+            5,
+            "not a run folder (no config.yaml)",
+            "name another run with --model",
+        ),
     ],
 )
 def test_a_damaged_file_of_a_run_is_one_line(

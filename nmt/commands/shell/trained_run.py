@@ -51,7 +51,8 @@ def find_run(model: Path | None, config: Path | None, overrides: list[str]) -> "
         run = find_run_folder(model)
     train = "nmt train" if config is None else f"nmt train --config {config}"
     own = [override for override in overrides if not override.startswith("run_dir=")]
-    settings, _ = load_trained_run(run, own, f"run {train}, or name a run with --model")
+    name = "a run" if model is None else "another run"
+    settings, _ = load_trained_run(run, own, f"run {train}, or name {name} with --model")
     if asked is not None:
         update = {"search": asked.search, "evaluate": asked.evaluate}
         settings = settings.model_copy(update=update)
