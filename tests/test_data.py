@@ -75,11 +75,12 @@ def test_no_phrase_is_a_sentence_that_is_read_to_judge_a_model() -> None:
     assert not judged & phrases
 
 
-def test_the_translated_sentences_are_aligned_and_none_is_in_a_public_test_set() -> None:
+@pytest.mark.parametrize("name", ["wikipedia_web", "wikipedia_web_2"])
+def test_the_translated_sentences_are_aligned_and_none_is_in_a_public_test_set(name: str) -> None:
     folder = DATA / "translated"
-    sides = [list(read_lines(folder / f"wikipedia_web.{language}.gz")) for language in ("en", "zh")]
+    sides = [list(read_lines(folder / f"{name}.{language}.gz")) for language in ("en", "zh")]
     _, _, section = README.partition("## translated/")
-    stated = re.search(r"([\d,]+) sentences of open text", section)
+    stated = re.search(rf"`{name}\.zh\.gz`\s\(([\d,]+)\)", section)
     assert stated
     assert [len(side) for side in sides] == 2 * [int(stated[1].replace(",", ""))]
     known = {int(key) for name in public_tests() for key in load_keys(name)}
