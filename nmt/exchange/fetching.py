@@ -70,9 +70,16 @@ def place_of(url: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """The folder of what was fetched."""
+    """The folder of what was fetched. Raises ModelError if this user has no home folder, and none is named."""
     named = os.environ.get("XDG_CACHE_HOME")
-    return (Path(named) if named else Path.home() / ".cache") / "nmt" / "fetched"
+    try:
+        cache = Path(named) if named else Path.home() / ".cache"
+    except RuntimeError:
+        message = (
+            "no folder for fetched files: no home folder is known; name one as $XDG_CACHE_HOME"
+        )
+        raise ModelError(message) from None
+    return cache / "nmt" / "fetched"
 
 
 def refuse_unsafe(url: str) -> None:

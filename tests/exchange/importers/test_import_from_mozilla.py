@@ -243,3 +243,15 @@ def test_damaged_lists_are_refused_in_a_line(
     with pytest.raises(ModelError) as caught:
         newest_of(*entries, **changes)
     assert message in str(caught.value)
+
+
+def test_without_a_home_folder_the_message_says_where_to_name_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nobodys() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", nobodys)
+    with pytest.raises(ModelError, match=r"no home folder is known; name one as \$XDG_CACHE_HOME"):
+        fetching.cached("https://example.org/model.bin", lambda path: None)
