@@ -83,7 +83,7 @@ def test_the_translated_sentences_are_aligned_and_none_is_in_a_public_test_set(n
     stated = re.search(rf"`{name}\.zh\.gz`\s\(([\d,]+)\)", section)
     assert stated
     assert [len(side) for side in sides] == 2 * [int(stated[1].replace(",", ""))]
-    known = {int(key) for name in public_tests() for key in load_keys(name)}
+    known = {int(key) for test in public_tests() for key in load_keys(test)}
     english, chinese = sides
     long = [line for line in english if len(line.split()) > 4]  # shorter ones anybody may say
     long += [line for line in chinese if len(letters(line)) > 7]
