@@ -314,3 +314,15 @@ def _clear(work: Path, path: Path) -> None:
     if (work / "old").exists() and not path.exists():
         (work / path.name).rename(path)
     shutil.rmtree(work, ignore_errors=True)
+
+
+# --- the user's cache ---
+
+
+def user_cache(name: str) -> Path:
+    """A folder for what can be made or fetched again, in $XDG_CACHE_HOME or else in the home folder's .cache.
+
+    Raises RuntimeError if neither is known.
+    """
+    named = os.environ.get("XDG_CACHE_HOME")
+    return (Path(named) if named else Path.home() / ".cache") / "nmt" / name

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from nmt.config.schema import Config
 from nmt.errors import ConfigError, EngineError, ModelError, Say, print_nothing
 from nmt.exchange.exporters.tokens import unique_tokens
-from nmt.files import opened_alone, refuse_unwritable, remove, replacing
+from nmt.files import opened_alone, refuse_unwritable, remove, replacing, user_cache
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
 from nmt.text.side import Side
@@ -127,17 +127,14 @@ def cache_folder() -> Path:
 
 def _roots() -> Iterator[Path]:
     """The folders in which conversions may be; new ones go to the last. Raises EngineError as `_temporary` does."""
-    named = os.environ.get("XDG_CACHE_HOME")
-    if named:
-        yield Path(named) / "nmt" / "ctranslate2"
-        return
     try:
-        usual = Path.home() / ".cache" / "nmt" / "ctranslate2"
+        usual = user_cache("ctranslate2")
     except RuntimeError:  # nobody's home is known
         yield _temporary()
         return
     yield usual
-    if not _can_be_written_to(usual):
+    is_named = bool(os.environ.get("XDG_CACHE_HOME"))
+    if not (is_named or _can_be_written_to(usual)):
         yield _temporary()
 
 

@@ -5,7 +5,6 @@ Proxies are those that $HTTPS_PROXY and $NO_PROXY name.
 
 import hashlib
 import http.client
-import os
 import re
 from collections.abc import Callable
 from contextlib import closing
@@ -19,6 +18,7 @@ from tqdm import tqdm
 
 from nmt import __version__
 from nmt.errors import ModelError
+from nmt.files import user_cache
 
 _BLOCK = 2**18  # bytes
 _PATIENCE = 30  # seconds without a byte
@@ -71,15 +71,13 @@ def place_of(url: str) -> Path:
 
 def cache_folder() -> Path:
     """The folder of what was fetched. Raises ModelError if this user has no home folder, and none is named."""
-    named = os.environ.get("XDG_CACHE_HOME")
     try:
-        cache = Path(named) if named else Path.home() / ".cache"
+        return user_cache("fetched")
     except RuntimeError:
         message = (
             "no folder for fetched files: no home folder is known; name one as $XDG_CACHE_HOME"
         )
         raise ModelError(message) from None
-    return cache / "nmt" / "fetched"
 
 
 def refuse_unsafe(url: str) -> None:
