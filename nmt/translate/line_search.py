@@ -8,6 +8,7 @@ from nmt.chinese.typography import Spacing, repair
 from nmt.config.schema import SearchConfig
 from nmt.engines.base import Engine
 from nmt.search.hypotheses import NBest
+from nmt.spans.exact import cut
 from nmt.spans.masking import Masked
 from nmt.text.normalize import normalize
 from nmt.text.side import LONGEST_TOKEN, needs_translation, phrase_ids
@@ -49,7 +50,8 @@ class LineSearch:
         """A line as sentences that fit the model; none if there is nothing in it to translate."""
         src, tgt = self.engine.src, self.engine.tgt
         text = normalize(line, src.language)
-        if not needs_translation(text, src, tgt):
+        words = " ".join(cut(text)[::2])  # the rest are spans
+        if not needs_translation(words, src, tgt):
             return []
         longest = self.engine.longest
 

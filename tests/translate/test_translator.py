@@ -278,6 +278,17 @@ def test_what_is_chinese_in_an_english_line_stays_as_it_is(
     assert translating.translate([line])[0].text == text
 
 
+def test_a_line_of_spans_alone_never_reaches_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Echo, "encode", lambda self, src: pytest.fail("the model was asked"))
+    links = [f"https://example.org/{number}" for number in range(2 * len(PLACEHOLDERS))]
+    line = " ".join([*links, "-", "`make test`"])
+    src = side("en", ["the", *PLACEHOLDERS])
+    tgt = side("zh", ["那", *PLACEHOLDERS])
+    for sides in ((src, tgt), (side("en", ["the"]), side("zh", ["那"]))):
+        translating = translator(Echo(60, len(sides[1].vocab)), *sides, method="beam")
+        assert translating.translate([line])[0].text == line
+
+
 class Unsure(Echo):
     """Gives the likeliest token hardly more probability than the others."""
 
