@@ -11,7 +11,6 @@ DOCUMENTS = [
     "CONTRIBUTING.md",
     "data/README.md",
     "configs/pretrained/README.md",
-    "configs/pretrained/training.md",
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
 ]
 
