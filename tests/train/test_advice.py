@@ -23,11 +23,10 @@ MADE_FOR = {
     "subword": 500_000,
     "big": 20_000_000,
     "vaswani2017": 4_500_000,
-    "pretrained": 900_000,
     "box": 1_300_000,
 }
-# These explain settings, or start from a model.
-WITHOUT_MODEL = {"reference", *(f"pretrained-{part}" for part in range(2, 6))}
+# It explains settings.
+WITHOUT_MODEL = {"reference"}
 
 
 def parameters_of(name: str) -> int:
