@@ -58,6 +58,8 @@ def places(text: str) -> list[tuple[int, int]]:
 
 def cut(text: str) -> list[str]:
     """A text cut at what has to come through byte for byte: text, span, text, span, text, some of them empty."""
+    if SUSPICIOUS.search(text) is None:
+        return [text]
     return _cut().split(text)
 
 

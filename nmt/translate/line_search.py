@@ -8,10 +8,10 @@ from nmt.chinese.typography import Spacing, repair
 from nmt.config.schema import SearchConfig
 from nmt.engines.base import Engine
 from nmt.search.hypotheses import NBest
-from nmt.spans.exact import cut
 from nmt.spans.masking import Masked
 from nmt.text.normalize import normalize
 from nmt.text.side import LONGEST_TOKEN, needs_translation, phrase_ids
+from nmt.translate.between_spans import texts_between
 from nmt.translate.candidates import candidates_of
 from nmt.translate.segments import split_long
 from nmt.translate.translation import Candidate
@@ -50,8 +50,7 @@ class LineSearch:
         """A line as sentences that fit the model; none if there is nothing in it to translate."""
         src, tgt = self.engine.src, self.engine.tgt
         text = normalize(line, src.language)
-        words = " ".join(cut(text)[::2])  # the rest are spans
-        if not needs_translation(words, src, tgt):
+        if not needs_translation(" ".join(texts_between(text)), src, tgt):
             return []
         longest = self.engine.longest
 
