@@ -15,14 +15,13 @@ _LONG_CODE = 6  # characters; a shorter one may be part of another
 # Without any of these a text has no span: most have none of them, and this is soon seen.
 SUSPICIOUS = re.compile(
     rf"""
-    [`<&{{%/@#\\()+>^{PICTURES}]
-  | ~~ | !\[ | [-*][ ]\[
-  | \d[\d,.-]+\d | \d[ ]\d | \d[A-Z-]
-  | BIC | SWIFT | [=!:<>]=[ ] | [ ][=*×÷±≤≥≠≈−·|][ ] | [²³°]
-  | [.:;=-]\w
-  | ="
+    [`<&{{%/@#\\()+>^=×÷±−≤≥≠≈→⇌²³°*_{PICTURES}]
+  | ~~ | :: | \|\| | !\[ | [ ][·|][ ]
+  | -[ ] (?: \[ | (?<= (?<! [A-Za-z] ) [a-z][ ]-[ ] ) )    # - [x], a - b
+  | \d[\d,.-]+\d | \d[ ]\d | \d[A-Z-] | \d\w{{15}}
+  | BIC | SWIFT | [A-Z][ ]\d
+  | [.:;-]\w
   | [A-Za-z]\d
-  | [*_]
   | 0x
   | [!-~]{{{LONGEST_WORD + 1}}}
   | {PLACEHOLDER}

@@ -1,13 +1,15 @@
 """Codes and formulas: each is one span wherever it stands, and what only looks like one is text."""
 
 import random
+import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nmt.checks.faults import ENGLISH_TO_CHINESE, damage
+from nmt.spans import exact
 from nmt.spans.exact import lost
 from nmt.spans.masking import find, mask
 
@@ -121,8 +123,28 @@ CODES = [
     "f(x) = x^2",
     "a^2 + b^2 = c^2",
     "R² = 0.87",
+    "60×40×12",
+    "x≤5",
+    "n≠−1",
+    "GDP=−3",
+    "a - b",
     "a[i] <= a[i+1]",
     "2H2 + O2 -> 2H2O",
+    "HA ⇌ A",
+]
+# Parts of which texts are made that have spans, and some that have only what begins like one.
+PARTS = [
+    *"1 x A.:(=×≥−→²|-~",
+    "25",
+    "US",
+    "SAE ",
+    "BIC ",
+    "NDEASESS",
+    "::",
+    " || ",
+    " and ",
+    "，",
+    "a1b2C3",
 ]
 
 
@@ -134,6 +156,19 @@ def test_a_code_is_one_span_wherever_it_stands(code: str, line: str) -> None:
     assert find(line.format(code)) == [code]
     masked = mask(line.format(code), numbers="figures", into_chinese=True)
     assert list(masked.spans.values()) == [code]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=7).map("".join))
+@settings(max_examples=2000)
+@example("SAE 30")
+@example("≥60")
+@example("5×5的网格")
+def test_no_span_passes_the_quick_look_unseen(text: str) -> None:
+    found = lost(text, "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "SUSPICIOUS", re.compile(""))
+        exact._exact_spans.cache_clear()
+        assert found == lost(text, "")
 
 
 def test_behind_its_label_a_code_may_look_like_a_word_or_like_years() -> None:
