@@ -33,7 +33,8 @@ def lines_of(words: str) -> list[str]:
     found: list[str] = []
     for line in _cut(words):
         _, core, _ = _edges(line)
-        found += [protected(each).line for each in sentences(core) if has_words(each)]
+        read = [protected(each).line for each in sentences(core)]
+        found += [line for line in read if has_words(line)]
     return found
 
 
@@ -85,9 +86,9 @@ def _edges(line: str) -> tuple[str, str, str]:
 
 
 def _sentence(sentence: str, translate: Translate) -> str:
-    if not has_words(sentence):
-        return sentence
     read = protected(sentence)
+    if not has_words(read.line):
+        return sentence
     translation = translate(read.line).strip()
     chinese = sentence if translation == read.line else read.restored(translation)
     problem = difference(sentence, chinese)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from nmt.documents.placeholders import COMMENT, TAG
 from nmt.documents.text import Parts, Writer, has_words, plain
-from nmt.spans.markup import EMPHASIS
 
 _LONGEST_LABEL = 1000  # characters within the brackets of a link
 _PIECE = re.compile(
@@ -44,8 +43,26 @@ _TARGET = re.compile(
 _TITLE = re.compile(
     r"""(?P<before>\]\(.*\s(?P<mark>["'(]))(?P<words>(?:(?!(?P=mark)|[\\)]).)+)(?P<behind>["')]\s*\))"""
 )
-# Emphasis as it is meant, beside other marks too.
+# As many as opened it, behind a word or before none; of three, the inner ones come first.
+_CLOSING_STARS = r"""
+    (?: (?<! \* ) | (?<= [^*]\* ) (?= \*\* ) | (?<= [^*]\*\* ) )
+    (?: (?<= \w ) | (?<= \w\* ) | (?<= \w\*\* ) | (?= \*{1,3} (?! [\w*] ) ) )
+    (?P=star) (?! \* )
+"""
+# CommonMark 0.31, §6.2, without its rarer cases; ~~ is GitHub's. Stars may stand within a word, and Chinese may touch
+# any of them.
 _EMPHASIS = re.compile(
+    rf"""(?a:
+        (?<! [*~\\] ) (?! __ [a-z\d_]{{1,99}} __ )                                      # not __init__
+        (?: (?P<star> (?: (?<! \w ) | (?= \*{{1,3}} \w ) ) \*{{1,3}}+ ) (?! \* )
+          | (?<! \w ) (?P<other> _{{1,3}}+ (?! _ ) | ~~ (?! ~ ) ) )
+        (?P<words> (?! \s ) .{{1,199}}? (?<! [\s\\] ) )
+        (?: {_CLOSING_STARS} | (?P=other) (?! [\w~] ) )
+    )""",
+    re.VERBOSE,
+)
+# Emphasis as it is meant, beside other marks too.
+_MEANT = re.compile(
     r"(?a:(?<![\w\\])(?P<mark>\*{1,3}(?!\*)|_{1,3}(?!_)|~~)(?P<words>(?!\s).{1,300}?(?<![\s\\]))(?P=mark)(?!\w))"
 )
 _TAG_NAME = re.compile(r"</?([\w.:-]+)")
@@ -98,8 +115,8 @@ def _blanked(content: str, pieces: Sequence[_Piece]) -> str:
 
 def _emphasis(blanked: str) -> Iterator[_Piece]:
     """The marks of emphasis, also of one within another."""
-    for match in EMPHASIS.finditer(blanked):
-        mark = match["mark"]
+    for match in _EMPHASIS.finditer(blanked):
+        mark = match["star"] or match["other"]
         yield _Piece(match.start(), match.start() + len(mark), "opens")
         yield _Piece(match.end() - len(mark), match.end(), "closes")
         start = match.start("words")
@@ -196,7 +213,7 @@ def with_room(chinese: str) -> str:
     CommonMark 0.31, §6.2: such marks are not "right-flanking", and readers would see stars.
     """
     written, end = "", 0
-    for match in _EMPHASIS.finditer(chinese):
+    for match in _MEANT.finditer(chinese):
         before, behind = chinese[: match.start()][-1:], chinese[match.end() :][:1]
         words = match["words"]
         is_low = match["mark"][0] == "_"

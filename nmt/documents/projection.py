@@ -14,6 +14,7 @@ from nmt.text import jieba_words
 from nmt.text.offsets import Range
 
 _FARTHEST = 2  # words beside a pair that are looked at where nothing belongs to its own
+_QUOTATION_MARKS = (("“", "”"), ("‘", "’"), ("《", "》"))
 Link = tuple[Range, Range]  # a token of the source, and one of the translation that belongs to it
 
 
@@ -79,6 +80,22 @@ def projected(line: str, translation: str, links: Sequence[Link]) -> str | None:
         written += translation[at:place] + tag
         at = place
     return written + translation[at:]
+
+
+def with_whole_quotations(translation: str) -> str:
+    """A translation in which no pair parts quotation marks: <g1>“编辑”>“复制”</g1>, not “<g1>编辑”>“复制</g1>”."""
+    for number in [tag[2] for tag in TAG.finditer(translation) if tag[2] and not tag[1]]:
+        before, opens, rest = translation.partition(f"<g{number}>")
+        inside, closes, behind = rest.partition(f"</g{number}>")
+        for opening, closing in _QUOTATION_MARKS:
+            lacks_first = closing in inside.partition(opening)[0]
+            lacks_last = opening in inside.rpartition(closing)[2]
+            if lacks_first and before.endswith(opening):
+                before, inside = before[:-1], opening + inside
+            if lacks_last and behind.startswith(closing):
+                inside, behind = inside + closing, behind[1:]
+        translation = before + opens + inside + closes + behind
+    return translation
 
 
 def _links_to_words(links: Sequence[Link], translation: str) -> list[Link]:

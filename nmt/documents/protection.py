@@ -1,28 +1,44 @@
 """Sentences as a translator reads them best: what holds no words is one tag, and an initial is part of its word.
 
-`<g1>1</g1>` of a footnote and `<g1><x2/></g1>` become one single tag, and so do signs that models do not know, such as
-©. A pair around the first letters of a word, `<g1>T</g1>he`, is put around the first character of the translation.
+`<g1>1</g1>` of a footnote and `<g1><x2/></g1>` become one single tag, and so do formulas, `H<g1>2</g1>O`, and signs
+that models do not know, such as ©. A pair around the first letters of a word, `<g1>T</g1>he`, is put around the first
+character of the translation. The pair of `21<g1>st</g1>` is empty in Chinese.
 """
 
 import re
 from dataclasses import dataclass, field
 
-from nmt.documents.text import has_words
-
 _FIRST_NUMBER = 90_000_000  # of tags that stand for others
 _WORDLESS = re.compile(r"<g(\d+)>((?:[^\w<>]|[\d_]|<x\d+/>){0,200})</g\1>")
 _SIGN = re.compile("[©®™•·→←↑↓⇒★☆✓✔✗✘►▶◀■□●○◆§¶†‡]")
 _OURS = re.compile(r"<x(9\d{7})/>")
-_INITIAL = re.compile(r"<g(\d+)>(\w{1,2})</g\1>(?=\w)")
+# The symbols of the chemical elements.
+_ELEMENT = r"""(?:
+    A[cglmrstu] | B[aehikr]? | C[adeflmnorsu]? | D[bsy] | E[rsu] | F[elmr]? | G[ade] | H[efgos]? | I[nr]? | Kr?
+  | L[airuv] | M[cdgnot] | N[abdehiop]? | O[gs]? | P[abdmortu]? | R[abefghnu] | S[bcegimnr]? | T[abcehilms]
+  | U | V | W | Xe | Yb? | Z[nr]
+)"""
+_BASE = rf"(?: (?: [(\[]? {_ELEMENT} \d* [)\]]? )+ | [A-Za-zα-ωΑ-Ω] | [kcdmµ]m | \d\d? )"
+_INDEX = r"<g\d+> (?: [\d+−–-]{1,4} | [a-z] ) </g\d+>"
+# H<g1>2</g1>O, <g1>14</g1>C, x<g1>i</g1>, km<g1>2</g1>; but behind UK it is a footnote
+_FORMULA = re.compile(
+    rf"(?<! [\w&)] ) (?! U[KNS]< ) (?: {_INDEX} {_ELEMENT} | (?: {_BASE} {_INDEX} )+ {_BASE}? ) (?! [A-Za-z\d] )",
+    re.VERBOSE,
+)
+_ORDINAL = re.compile(r"(\d+)<g(\d+)>(st|nd|rd|th)</g\2>")
+_INITIAL = re.compile(r"<g(\d+)>([^\W\d]{1,2})</g\1>(?=\w)")
 
 
 @dataclass(frozen=True)
 class Protected:
-    """A sentence for a translator, what its new tags stand for, and the pair around its first letter."""
+    """A sentence for a translator, what its new tags stand for, and the pairs that its translation has otherwise."""
 
     line: str
     stands_for: dict[str, str] = field(default_factory=dict)
-    initial: str = ""  # the number of a pair
+    initial: str = ""  # the number of the pair around the first letter
+    endings: tuple[
+        tuple[str, str], ...
+    ] = ()  # numbers with st, nd, rd or th, and those of the pairs around these
 
     def restored(self, chinese: str) -> str:
         """The translation with what stood in the sentence."""
@@ -30,13 +46,17 @@ class Protected:
         while before != chinese:  # one may stand within another
             before = chinese
             chinese = _OURS.sub(lambda tag: self.stands_for.get(tag[1], ""), chinese)
+        for figures, pair in self.endings:
+            at = chinese.find(figures)
+            end = len(chinese) if at < 0 else at + len(figures)
+            chinese = f"{chinese[:end]}<g{pair}></g{pair}>{chinese[end:]}"
         if not self.initial or not chinese or chinese[0] == "<":
             return chinese
         return f"<g{self.initial}>{chinese[0]}</g{self.initial}>{chinese[1:]}"
 
 
 def protected(sentence: str) -> Protected:
-    """A sentence for a translator."""
+    """A sentence for a translator. It may have no words left, and is to stay as it is then."""
     stands_for: dict[str, str] = {}
 
     def hide(match: re.Match[str]) -> str:
@@ -46,13 +66,12 @@ def protected(sentence: str) -> Protected:
 
     initial = _INITIAL.match(sentence)
     line = initial[2] + sentence[initial.end() :] if initial else sentence
-    line = _SIGN.sub(hide, line)
+    endings = tuple((match[1], match[2]) for match in _ORDINAL.finditer(line))
+    line = _ORDINAL.sub(r"\1\3", line)
+    for pattern in (_FORMULA, _SIGN):
+        line = pattern.sub(hide, line)
     before = ""
     while before != line:
         before = line
         line = _WORDLESS.sub(hide, line)
-    return (
-        Protected(line, stands_for, initial[1] if initial else "")
-        if has_words(line)
-        else Protected(sentence)
-    )
+    return Protected(line, stands_for, initial[1] if initial else "", endings)

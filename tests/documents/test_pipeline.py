@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.documents import lines
 from nmt.documents.asked import Asked
 from nmt.documents.exchange import extracted, translations
 from nmt.documents.files import DocumentFile
@@ -305,6 +306,30 @@ def test_modules_and_components_of_mdx_stay_however_long() -> None:
         ),
         ("<g1>T</g1>he mill", "The mill", "磨坊", "<g1>磨</g1>坊"),
         ("<g1>Two</g1> words", "<g1>Two</g1> words", "<g1>两</g1>词", "<g1>两</g1>词"),
+        (
+            "H<g1>2</g1>SO<g2>4</g2> and H<g3>2</g3>O, Ca(OH)<g4>2</g4>.",
+            "<x90000000/> and <x90000001/>, <x90000002/>.",
+            "<x90000001/>、<x90000002/>和<x90000000/>。",
+            "H<g3>2</g3>O、Ca(OH)<g4>2</g4>和H<g1>2</g1>SO<g2>4</g2>。",
+        ),
+        (
+            "<g1>14</g1>C, x<g2>i</g2>, 5 km<g3>2</g3>, 10<g4>−6</g4>, I<g5>2</g5>C",
+            "<x90000000/>, <x90000001/>, 5 <x90000002/>, <x90000003/>, <x90000004/>",
+            "<x90000000/>",
+            "<g1>14</g1>C",
+        ),
+        (
+            "In the UK<g1>1</g1> wounds<g2>2</g2> heal",
+            "In the UK<x90000000/> wounds<x90000001/> heal",
+            "英国<x90000000/>的伤口<x90000001/>会好",
+            "英国<g1>1</g1>的伤口<g2>2</g2>会好",
+        ),
+        (
+            "the 21<g1>st</g1> century, May 10<g2>th</g2>",
+            "the 21st century, May 10th",
+            "21世纪，5月十日",
+            "21<g1></g1>世纪，5月十日<g2></g2>",
+        ),
     ],
 )
 def test_what_holds_no_words_is_one_tag(
@@ -313,6 +338,30 @@ def test_what_holds_no_words_is_one_tag(
     read = protected(sentence)
     assert read.line == line
     assert read.restored(chinese) == restored
+
+
+@pytest.mark.parametrize(
+    ("markdown", "words"),
+    [
+        ("This is **very**important.", "This is <g1>very</g1>important."),
+        ("Un*frigging*believable", "Un<g1>frigging</g1>believable"),
+        ("**very**odd and **that** one", "<g1>very</g1>odd and <g2>that</g2> one"),
+        ("a *b **c** d* e", "a <g1>b <g2>c</g2> d</g1> e"),
+        ("**a *b***", "<g1>a <g2>b</g2></g1>"),
+        ("*a **b***c", "<g1>a <g2>b</g2></g1>c"),
+        ("***x*** ~~y~~ _z_", "<g1>x</g1> <g2>y</g2> <g3>z</g3>"),
+        ("2 * 3 *s and *(no)*one", "2 * 3 *s and *(no)*one"),
+        ("a_b_c, __init__, y~~z~~", "a_b_c, __init__, y~~z~~"),
+    ],
+)
+def test_marks_of_markdown_are_emphasis_as_commonmark_has_it(markdown: str, words: str) -> None:
+    (unit,) = BY_NAME["markdown"].reader()(markdown, Asked()).units
+    assert [text.words for text in unit.texts] == [words]
+
+
+def test_a_formula_alone_is_no_sentence() -> None:
+    assert lines.lines_of("H<g1>2</g1>O") == []
+    assert lines.translated("H<g1>2</g1>O", lambda _: "水") == "H<g1>2</g1>O"
 
 
 def test_a_memory_keeps_characters_that_only_some_take_for_line_ends(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Pairs of tags are put around the words that belong to what they enclose."""
 
-from nmt.documents.projection import projected
+import pytest
+
+from nmt.documents.projection import projected, with_whole_quotations
 from nmt.text.offsets import Range
 
 
@@ -47,3 +49,17 @@ def test_the_parts_of_a_name_are_one_word() -> None:
     )
     expected = "<g1>埃莱娜·彼得罗娃女士</g1>租房"
     assert projected("<g1>Ms Elena Petrova</g1> rents", translation, links) == expected
+
+
+@pytest.mark.parametrize(
+    ("translation", "whole"),
+    [
+        ("选择“<g1>编辑”>“复制</g1>”。", "选择<g1>“编辑”>“复制”</g1>。"),
+        ("点击“<g1>文件”>“另存为”……</g1>", "点击<g1>“文件”>“另存为”……</g1>"),
+        ("<g2>“<g1>编辑”>“复制</g1>”</g2>", "<g2><g1>“编辑”>“复制”</g1></g2>"),
+        ("“<g1>编辑</g1>”>“<x3/>”", "“<g1>编辑</g1>”>“<x3/>”"),
+        ("“<g1>他的</g1>书《<g2>茶》</g2>”", "“<g1>他的</g1>书<g2>《茶》</g2>”"),
+    ],
+)
+def test_quotation_marks_are_not_parted_by_a_pair(translation: str, whole: str) -> None:
+    assert with_whole_quotations(translation) == whole
