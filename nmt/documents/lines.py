@@ -23,6 +23,7 @@ _BEFORE = r"""
 _BEHIND = r"""
     (?: (?<= sage: ) \s (?= .* (?: [\[<] | --\w | %s | \b[A-Z]{4,}\b ) ) .* )? \s*
 """
+_SEPARATOR = re.compile(r"(\s+[|·•»]\s+)")  # Home | News | Sports: each a text of its own
 _EDGES = re.compile(f"({_BEFORE})(.*?)({_BEHIND})", re.DOTALL | re.VERBOSE)
 
 Translate = Callable[[str], str]  # the translation of a sentence; raises Untranslated
@@ -33,8 +34,9 @@ def lines_of(words: str) -> list[str]:
     found: list[str] = []
     for line in _cut(words):
         _, core, _ = _edges(line)
-        read = [protected(each).line for each in sentences(core)]
-        found += [line for line in read if has_words(line)]
+        for part in _parts(core)[::2]:
+            read = [protected(each).line for each in sentences(part)]
+            found += [line for line in read if has_words(line)]
     return found
 
 
@@ -71,10 +73,21 @@ def _line(line: str, translate: Translate) -> str:
     if not has_words(line):
         return line
     before, core, behind = _edges(line)
-    found = sentences(core)
+    parts = _parts(core)
+    parts[::2] = [_part(part, translate) for part in parts[::2]]
+    return before + "".join(parts) + behind
+
+
+def _parts(core: str) -> list[str]:
+    """A text cut at its separators: text, separator, text …; no pair of tags goes over one."""
+    parts = _SEPARATOR.split(core)
+    return parts if all(map(is_nested, parts)) else [core]
+
+
+def _part(part: str, translate: Translate) -> str:
+    found = sentences(part)
     chinese = [_sentence(sentence, translate) for sentence in found]
-    is_same = chinese == found
-    return before + (core if is_same else joined(chinese)) + behind
+    return part if chinese == found else joined(chinese)
 
 
 def _edges(line: str) -> tuple[str, str, str]:

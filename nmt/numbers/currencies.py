@@ -112,11 +112,13 @@ BEFORE_FIGURES = f"(?: {_one_of(_SIGNS)} )"
 BEHIND_FIGURES = f"(?: {_one_of([*CODES, *_WORDS])} | {_WON} )"
 SIGNS = tuple(sign for currency in _ALL for sign in currency.signs)
 ANY_SIGN = f"(?: {_one_of(SIGNS)} )"
+_LONE_SIGNS = "".join(sign for sign in SIGNS if len(sign) == 1)
 _DIGIT = re.compile("[0-9]")
 _AMOUNT = re.compile(
     rf"""(?a:
     (?= [A-Z] | [^\w\s] ) (?P<before> {ANY_SIGN} ) [ ]? (?= \d )
   | (?<= [\dnd][ ] ) (?P<behind> EUR | GBP | {BEHIND_FIGURES} ) \b          # 5 CHF, 5 million CHF, 5 thousand CHF
+  | (?: (?<= \d ) | (?<= \d[ ] ) ) (?P<sign> [{_LONE_SIGNS}] ) (?! [ ]? \d )    # 5 €
     )""",
     re.VERBOSE,
 )
@@ -127,5 +129,5 @@ def currencies(text: str) -> Iterator[tuple[str, Currency]]:
     if _DIGIT.search(text) is None:
         return
     for match in _AMOUNT.finditer(text):
-        sign = match["before"] or match["behind"]
+        sign = match["before"] or match["behind"] or match["sign"]
         yield sign, BY_SIGN[sign]

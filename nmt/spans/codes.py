@@ -180,7 +180,7 @@ _WORD = r"""(?: an? | and | are | as | by | because | called | comparison | enha
 _NAME = rf"(?! {_WORD} ) [A-Za-z_] \w{{0,30}} (?: \.\w{{1,30}} ){{0,3}}"
 _FORMULA = rf"""(?:
     {_OPERAND} (?: {_CALCULATES} {_OPERAND} ){{1,20}}                # x + y > 4
-  | {_COMPARES} [ ]? {_NUMBER} (?: ,[ ]? {_COMPARES} [ ]? {_NUMBER} ){{0,5}}    # >=1.19,<2.0
+  | (?: {_COMPARES} | ± ) [ ]? {_NUMBER} (?: ,[ ]? {_COMPARES} [ ]? {_NUMBER} ){{0,5}}    # >=1.19,<2.0
   | {_NAME} [ ] (?: [=!]= | && | \|\| | [<>]= ) [ ] (?: {_NUMBER} | {_NAME} )        # left != right
 )"""
 
@@ -196,7 +196,7 @@ _STARTS = r"(?<! [\w.,:/+#@&$£€¥-] ) (?<! \d[ ] )"
 _ENDS = r"(?! \w | [.,:/-]\d | -\w )"
 # Most words are seen at once to be no code: a digit is near, or a sign of a formula, or it has a label.
 _MAY_BE = rf"""(?=
-    [^\s\d]{{0,40}}+ \d | [A-Z/*xX•]{{2,8}}+ [ ] [\dxX*•] | [<>=!≤≥≠≈:]
+    [^\s\d]{{0,40}}+ \d | [A-Z/*xX•]{{2,8}}+ [ ] [\dxX*•] | [<>=!≤≥≠≈±:]
   | [\w\[\](){{}}α-ωΑ-Ω²³]{{1,20}}+ (?: [ ]? {_OPERATES} | [ ] (?: - | <?-+> | ⇌ | → ) ) | O-O
   | {_AFTER_BANK}
 )"""

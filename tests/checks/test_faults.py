@@ -261,6 +261,7 @@ FAULTY = [
     ("He paid ₹85 lakh.", "他付了85卢比。", "number missing", "85 lakh"),
     ("Three quarters of a million came.", "来了7.5万人。", "number invented", "7.5万"),
     ("It costs $5.", "它要价5欧元。", "currency missing", "$"),
+    ("It costs 5 €.", "它要价5美元。", "currency missing", "€"),
     ("It costs HK$5.", "它要价5美元。", "currency missing", "HK$"),
     ("It costs 300 CHF.", "它要价300美元。", "currency missing", "CHF"),
     ("It was -5 °C.", "气温是5 °C。", "sign missing", "-"),

@@ -359,6 +359,16 @@ def test_marks_of_markdown_are_emphasis_as_commonmark_has_it(markdown: str, word
     assert [text.words for text in unit.texts] == [words]
 
 
+def test_what_separators_part_is_translated_on_its_own() -> None:
+    words = "<g1>Home</g1> | Our News  · <x2/>Sports. Now! | 5 » A|B"
+    texts = ["<g1>Home</g1>", "Our News", "<x2/>Sports.", "Now!", "A|B"]
+    assert lines.lines_of(words) == texts
+    chinese = lines.translated(words, lambda line: f"「{line}」")
+    assert chinese == "「<g1>Home</g1>」 | 「Our News」  · 「<x2/>Sports.」「Now!」 | 5 » 「A|B」"
+    over = "<g1>Home | News</g1>"
+    assert lines.lines_of(over) == [over]
+
+
 def test_a_formula_alone_is_no_sentence() -> None:
     assert lines.lines_of("H<g1>2</g1>O") == []
     assert lines.translated("H<g1>2</g1>O", lambda _: "水") == "H<g1>2</g1>O"
