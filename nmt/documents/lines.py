@@ -9,6 +9,7 @@ from collections.abc import Callable
 from nmt.documents.protection import protected
 from nmt.documents.sentences import joined, sentences
 from nmt.documents.text import Untranslated, difference, has_words, is_nested
+from nmt.spans.patterns import ESCAPE
 
 _BREAK_TAG = "<x80000000/>"  # a line break within a pair of tags
 # What stands before words and is none: the number of a clause, options in a list of these.
@@ -23,7 +24,8 @@ _BEFORE = r"""
 _BEHIND = r"""
     (?: (?<= sage: ) \s (?= .* (?: [\[<] | --\w | %s | \b[A-Z]{4,}\b ) ) .* )? \s*
 """
-_SEPARATOR = re.compile(r"(\s+[|·•»]\s+)")  # Home | News | Sports: each a text of its own
+# Each a text of its own: Home | News | Sports; Saved.\\nGo on?
+_SEPARATOR = re.compile(rf"(\s+[|·•»]\s+|\s*{ESCAPE}\s*)", re.VERBOSE)
 _EDGES = re.compile(f"({_BEFORE})(.*?)({_BEHIND})", re.DOTALL | re.VERBOSE)
 
 Translate = Callable[[str], str]  # the translation of a sentence; raises Untranslated

@@ -12,6 +12,7 @@ from nmt.text.vocab import JOINT
 
 Element = tuple[str, str]  # the placeholders of what opens it and what closes it
 
+_ESCAPE = re.compile(r"(?:\\[nrt])+")
 _TAG = re.compile(r"< (/?) ([A-Za-z][^\s/>]*) [^<>]*? (/?) > \Z", re.VERBOSE)
 # CommonMark 0.31, §6.2, without its rarer cases; ~~ is GitHub's.
 EMPHASIS = re.compile(
@@ -58,7 +59,8 @@ def set_apart(source: str, spans: Mapping[str, str]) -> str:
 
 
 def _is_markup(span: str) -> bool:
-    return span in MARKS or _has_room(span) or _TAG.match(span) is not None
+    is_escape = _ESCAPE.fullmatch(span) is not None
+    return is_escape or span in MARKS or _has_room(span) or _TAG.match(span) is not None
 
 
 def _has_room(span: str) -> bool:

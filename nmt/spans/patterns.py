@@ -67,6 +67,11 @@ _PATH = r"""(?a:
     )
     [\w.~@%+=/\\-]* [\w/\\]
 )"""
+# A line break or a tab of a string that is escaped twice: Saved.\\nGo on? but not of C:\\new
+ESCAPE = r"""(?a:
+    (?<! \\ ) (?<! \b[A-Za-z]: ) (?: \\[nrt] ){1,9} (?! [a-z\\] )
+  | (?<= [\w)][.!?,;] ) (?: \\[nrt] ){1,9}
+)"""
 _MENTION = r"(?a: (?<![\w@#&]) [@#] [A-Za-z_]\w* )"  # @tom, #topic
 _OPTION = rf"""(?a:
     (?<! [^\s(\["'|/=*>{CHINESE}] ) (?<! [^\s(\[]["'] )            # not 'so'--said he
@@ -108,6 +113,7 @@ PATTERN = f"""
   | {_URL}
   | {_EMAIL}
   | {CODE}
+  | {ESCAPE}
   | {_PATH}
   | {_OPTION}
   | {_SETTING}

@@ -365,6 +365,7 @@ def test_what_separators_part_is_translated_on_its_own() -> None:
     assert lines.lines_of(words) == texts
     chinese = lines.translated(words, lambda line: f"「{line}」")
     assert chinese == "「<g1>Home</g1>」 | 「Our News」  · 「<x2/>Sports.」「Now!」 | 5 » 「A|B」"
+    assert lines.lines_of(r"Saved.\n\nGo on? See C:\new") == ["Saved.", "Go on?", r"See C:\new"]
     over = "<g1>Home | News</g1>"
     assert lines.lines_of(over) == [over]
 

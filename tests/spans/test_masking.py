@@ -563,6 +563,21 @@ def test_a_figure_before_a_chinese_scale_is_no_number_of_its_own() -> None:
     assert find("3万人和20米", numbers="all") == ["20"]
 
 
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        (r"Line 1\nLine 2", [r"\n"]),
+        (r"Saved.\n\nGo on?", [r"\n\n"]),
+        (r"Yes,\nhe did\r\n", [r"\n", r"\r\n"]),
+        (r"Size:\t5 kB", [r"\t"]),
+        (r"In C:\new\temp and D:\Names", [r"C:\new\temp", r"D:\Names"]),
+        (r"Run .\nmt, not \\nas\x", [r"\\nas\x"]),
+    ],
+)
+def test_a_line_break_that_is_spelled_out_is_a_span(text: str, spans: list[str]) -> None:
+    assert find(text) == spans
+
+
 def test_lost_spans_are_those_that_the_translation_does_not_have_as_often() -> None:
     assert lost("a.py, a.py and b.py", "b.py 和 a.py") == ["a.py"]
     assert lost("Go to https://x.org/a.", "去 https://x.org/a。") == []
