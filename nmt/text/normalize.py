@@ -8,6 +8,7 @@ import re
 import unicodedata
 from itertools import groupby, islice
 
+_TERMINAL_CODE = re.compile(r"\x1b\[[0-?]{0,40}[ -/]{0,9}[@-~]")  # control sequences of ECMA-48
 # The zero-width (non-)joiners, U+200C and U+200D, stay: emoji and several scripts need them.
 _INVISIBLE = re.compile(
     "["
@@ -48,7 +49,7 @@ _RESERVED = "\u2581"
 def normalize(text: str, language: str) -> str:
     """One line in NFC, without invisible characters; white space as single spaces between words."""
     if not text.isprintable():  # no invisible character is printable
-        text = _INVISIBLE.sub("", text)
+        text = _INVISIBLE.sub("", without_terminal_codes(text))
     if not text.isascii():
         text = _FILLERS.sub("", text)
         # NFC comes second: what was on both sides of an invisible character may now combine.
@@ -57,6 +58,11 @@ def normalize(text: str, language: str) -> str:
         if language != "zh":
             text = with_narrow_letters(text, language).translate(_STRAIGHT_QUOTES)
     return " ".join(text.split())
+
+
+def without_terminal_codes(text: str) -> str:
+    """A text without what sets the colours of a terminal and moves its cursor: ESC [31m."""
+    return _TERMINAL_CODE.sub("", text) if "\x1b" in text else text
 
 
 def with_narrow_letters(text: str, language: str) -> str:

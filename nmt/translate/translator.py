@@ -20,7 +20,7 @@ from nmt.engines.base import Engine
 from nmt.run.sides import numbers_masked
 from nmt.terms.glossary import Glossary
 from nmt.terms.success import wrong
-from nmt.text.normalize import with_narrow_letters
+from nmt.text.normalize import with_narrow_letters, without_terminal_codes
 from nmt.text.side import is_into_chinese
 from nmt.translate.attempts import attempts, mask_nothing, masking, showing_figures
 from nmt.translate.between_spans import texts_between, with_spans
@@ -114,7 +114,8 @@ class Translator:
         is translated in parts around it. A term of the glossary travels as a placeholder if the model does not know it,
         or if it turned out to be missing.
         """
-        read = [with_narrow_letters(line, self.src.language) for line in lines]
+        plain = map(without_terminal_codes, lines)
+        read = [with_narrow_letters(line, self.src.language) for line in plain]
         if self._terms is not None:
             self._terms.learn(read, self._alone)
         under_way = [

@@ -82,6 +82,7 @@ def test_other_languages_get_straight_quotes(text: str, clean: str) -> None:
         ("\ufeffa\u200bb\u00adc\u2060d", "abcd"),
         ("\u202eabc\u202c\u2066d\u2069\u200e\u200f", "abcd"),
         ("a\x00b\x07c\x7fd\x9fe", "abcde"),
+        ("\x1b[1;31mred\x1b[0m \x1b[K\x1b[?25l[31m", "red [31m"),
         ("cafe\u0301", "café"),
         ("e\u200b\u0301", "é"),
         ("\u212b", "Å"),
