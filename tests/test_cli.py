@@ -48,6 +48,12 @@ def test_help_names_the_commands_and_version_the_version() -> None:
             "train.updates=3: a trained model takes only search.*",
         ),
         (
+            ["translate", "{corpus}"],
+            2,
+            "is a folder; name a file in it, or give --input 'FOLDER/*'",
+        ),
+        (["translate", "-i", "{corpus}/*.en"], 2, "*.en is a pattern of names; it takes --output-"),
+        (
             ["translate", "{corpus}/test.en", "{corpus}/test.zh"],
             2,
             "more than one file to translate; give one, or several as --input 'PATTERN'",

@@ -133,6 +133,10 @@ def translate(
 
 def _file_and_overrides(input_file: Path | None, given: list[str]) -> tuple[Path | None, list[str]]:
     """The file that is translated, which may be named without --input, and the settings."""
+    for name in given:
+        if Path(name).is_dir():
+            fix = "name a file in it, or give --input 'FOLDER/*' --output-dir DIR"
+            raise ConfigError(f"command line: {name}: is a folder; {fix}")
     files = [name for name in given if Path(name).is_file()]
     if not files:
         return input_file, given
@@ -143,10 +147,13 @@ def _file_and_overrides(input_file: Path | None, given: list[str]) -> tuple[Path
 
 
 def _tell_of_document(source: Path | None, quiet: bool) -> None:
-    """Say that a file is a document, whose marks and keys would be translated like words."""
+    """Say that a file is a document, whose marks and keys would be translated like words; refuse one without lines."""
     from nmt.documents.registry import document_format
 
     found = document_format(source) if source is not None and source.is_file() else None
+    if found is not None and found.is_archive:
+        fix = f"run nmt document {source} --output FILE"
+        raise ConfigError(f"{source}: {found.title}, which has no lines; {fix}")
     if found is not None and not quiet:
         say(
             f"nmt: {source}: {found.title}, translated line by line; nmt document keeps its structure"

@@ -107,4 +107,9 @@ class Reader:
         self._at = space.end() if space else self._at
 
     def _error(self, what: str) -> DataError:
-        return DataError(f"line {self._text.count(chr(10), 0, self._at) + 1}: {what}")
+        problem = (
+            what
+            if self._text[self._at :].strip()
+            else "the file ends here, before its last bracket"
+        )
+        return DataError(f"line {self._text.count(chr(10), 0, self._at) + 1}: {problem}")

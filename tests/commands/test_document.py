@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 from conftest import run_nmt
+from typer.testing import CliRunner
 
+from nmt.cli import app
+from nmt.commands.documents import translating
 from nmt.run.folder import RunDir
 
 PAGE = "# one two\n\n- three *four* five.\n\n```\none\n```\n"
@@ -196,6 +199,31 @@ def test_translate_says_that_a_file_is_a_document(trained: RunDir, page: Path) -
     assert (
         f"nmt: {page}: Markdown, translated line by line; nmt document keeps its structure" in said
     )
+
+
+def test_translate_refuses_a_document_without_lines(trained: RunDir, tmp_path: Path) -> None:
+    path = tmp_path / "a.docx"
+    path.write_bytes(b"PK")
+    done = run_nmt("translate", "--model", trained.path, "--input", path)
+    assert done.returncode == 2
+    fix = f"run nmt document {path} --output FILE"
+    assert done.stderr.decode() == f"nmt: {path}: Word, which has no lines; {fix}\n"
+
+
+def test_an_interrupt_says_how_to_go_on(
+    trained: RunDir, page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(translating, "translated_lines", interrupted)
+    output = tmp_path / "out.md"
+    command = ["document", "-q", "--model", trained.path, page, "--output", output]
+    result = CliRunner().invoke(app, list(map(str, command)))
+    assert result.exit_code == 130
+    how = "nothing is written; with --output-dir DIR, the same command continues"
+    assert result.stderr == f"nmt: SIGINT: {how}\n"
+    assert not output.exists()
 
 
 def test_a_line_separator_in_a_text_is_no_end_of_a_line(trained: RunDir, tmp_path: Path) -> None:

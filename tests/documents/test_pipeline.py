@@ -166,7 +166,8 @@ def test_bytes_come_back_in_their_encoding_with_their_mark() -> None:
 @pytest.mark.parametrize(
     ("form", "data", "message"),
     [
-        ("json", b'{"a": "b"', "line 1: , is missing"),
+        ("json", b'{"a": "b"', "line 1: the file ends here, before its last bracket"),
+        ("json", b'{"a": "b" "c"}', "line 1: , is missing"),
         ("json", b'{\n"a": "b\n"}', "line 2: no string, or one that is not closed"),
         ("json", b"[" * 1000, "line 1: more than 100 levels"),
         ("yaml", b"a: [1\nb: 2", "line 2: "),

@@ -50,7 +50,9 @@ class Model:
 
     def translated(self, work: Work) -> dict[str, Line]:
         """The translations of the lines of a document."""
-        return translated_lines(work, self._translate, self._align)
+        how = "nothing is written; with --output-dir DIR, the same command continues"
+        with telling_how_to_go_on(lambda: how):
+            return translated_lines(work, self._translate, self._align)
 
     def marked(self, of_lines: dict[str, Line], work: Work) -> dict[str, Line]:
         """Translations that another process has made, with tags in the right places."""

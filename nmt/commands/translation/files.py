@@ -69,6 +69,7 @@ class FilesAsked:
                 fix = "give --input FILE --output-dir DIR"
                 raise ConfigError(f"command line: --ray translates files; {fix}")
             refuse_output(self.output, self.overwrite, self.resume, [self.source])
+            _refuse_pattern(self.source)
             refuse_unreadable(self.source)
             return
         if self.output is not None:
@@ -79,6 +80,13 @@ class FilesAsked:
         if self.source is None or is_standard(self.source):
             message = "--output-dir needs files"
             raise ConfigError(f"command line: {message}; give --input FILE or --input 'PATTERN'")
+
+
+def _refuse_pattern(source: Path | None) -> None:
+    """Raise ConfigError for a pattern where one file is asked for."""
+    if source is not None and not source.exists() and glob(str(source)):  # noqa: PTH207
+        fix = "it takes --output-dir DIR"
+        raise ConfigError(f"command line: --input {source} is a pattern of names; {fix}")
 
 
 def translate_file(job: Job, asked: FilesAsked) -> None:
