@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nmt.corpus.reading.encodings import guess
 from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, with_edits
 from nmt.documents.registry import Format, format_of
@@ -131,7 +132,9 @@ def _decode(data: bytes, name: str) -> str:
         raise DataError(f"line 1: an encoding {name!r} that nobody knows") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(f"line {line}: no {name}; convert the file to UTF-8") from None
+        encoding = guess(data)
+        how = f" with iconv -f {encoding} -t UTF-8" if encoding else " to UTF-8"
+        raise DataError(f"line {line}: no {name}; convert the file{how}") from None
     if "\0" in text:
         raise DataError("holds NUL: it is no text")
     return text

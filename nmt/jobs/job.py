@@ -69,9 +69,13 @@ class Job:
             raise self.problems[0]
         unfinished = [file for file in self.files if not file.is_whole]
         names = ", ".join(file.text for file in unfinished)
-        kept = "their finished parts are kept; the same command continues"
-        message = f"not translated: {names}; {kept}"
         is_data = any(isinstance(problem, DataError) for problem in self.problems)
+        how = (
+            "repair what was named, and the same command continues"
+            if is_data
+            else "the same command continues"
+        )
+        message = f"not translated: {names}; their finished parts are kept; {how}"
         raise DataError(message) if is_data else UserError(message)
 
     def _missing(self) -> Iterator[Shard]:

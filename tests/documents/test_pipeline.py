@@ -178,6 +178,11 @@ def test_bytes_come_back_in_their_encoding_with_their_mark() -> None:
         ("srt", b"hello", "line 1: no time of a cue"),
         ("docx", b"PK", ""),
         ("json", b"\xff\xff", "line 1: no utf-8"),
+        (
+            "markdown",
+            b"Hi\nCaf\xe9",
+            "line 2: no utf-8; convert the file with iconv -f WINDOWS-1252",
+        ),
         ("text", b"a\0b", "holds NUL"),
     ],
 )

@@ -135,8 +135,11 @@ def _lineage(facts: RunFacts) -> list[str]:
     known = {(corpus.name, corpus.licence) for corpus in facts.corpora}
     for ancestor in facts.lineage:
         corpora = set(ancestor.corpora)
-        is_repeated = len(corpora) > _MOST and corpora == known
-        lines.append(ancestor_line(ancestor, "the same corpora" if is_repeated else None))
+        told = None
+        if len(corpora) > _MOST:
+            many = f"{len(corpora)} corpora (--json has all)"
+            told = "the same corpora" if corpora == known else many
+        lines.append(ancestor_line(ancestor, told))
         known = corpora
     return lines
 
