@@ -6,6 +6,7 @@ The names in `nmt.__all__` keep their meaning within a major version; all others
 import json
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 Name = str | PathLike[str]  # of a file or a folder
 
 _log = logging.getLogger("nmt")
+_HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates, which UTF-8 cannot write
 _SEARCH = Place(inf, "nmt.load(search=…)")
 
 
@@ -311,11 +313,16 @@ def _override(key: str, value: object) -> str:
 
 
 def _line(text: str) -> str:
-    """A line without its line break. Raises DataError if it has another, TypeError for what is not a text."""
+    """A line without its line break.
+
+    Raises DataError if it has another, or half of a pair of surrogates, and TypeError for what is not a text.
+    """
     if not isinstance(text, str):
         raise TypeError(f"a line must be a str, not {type(text).__name__}: {text!r}")
     line = text.removesuffix("\n").removesuffix("\r")
     if "\n" in line:
         message = f"a text of {line.count(chr(10)) + 1} lines"
         raise DataError(f"{message}; give them as a list: text.split('\\n')")
+    if (half := _HALF.search(line)) is not None:
+        raise DataError(f"{half[0]!r} is an unpaired surrogate; leave it out")
     return line

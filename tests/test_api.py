@@ -124,6 +124,12 @@ def test_a_line_with_a_line_break_is_refused(
     assert str(error.value) == "a text of 2 lines; give them as a list: text.split('\\n')"
 
 
+def test_half_a_pair_of_surrogates_is_refused(translator: nmt.Translator) -> None:
+    with pytest.raises(DataError) as error:
+        translator.translate("one \ud800.")
+    assert str(error.value) == "'\\ud800' is an unpaired surrogate; leave it out"
+
+
 def test_threads_share_a_translator(translator: nmt.Translator) -> None:
     expected = translator.translate(LINES)
     with ThreadPoolExecutor(8) as pool:
