@@ -261,6 +261,8 @@ def _translate(
 
     file = _opened(work, each)
     target = _target(work, each)
+    if target is None and file.form.is_archive and sys.stdout.isatty():
+        raise ConfigError(f"{each.place}: {file.form.title} is no text; give --output FILE")
     one = Work(file, work.asked, memory, _kept(work, file, target))
     _write(target, one.written(lines_of(one)))
     tell(each.place, one.report, quiet)

@@ -131,6 +131,8 @@ def _add(writer: Writer, raw: str, piece: _Piece) -> None:
         writer.close(raw, raw)
     elif piece.kind == "tag":
         _add_tag(writer, raw)
+    elif piece.kind == "escape" and writer.writes(raw[1:]) == raw:  # \| in a table
+        writer.words(raw[1:])
     elif piece.kind == "link":
         writer.open("[", "link")
         add_inline(writer, piece.words, ())

@@ -164,6 +164,10 @@ class Writer:
         self._singles: dict[int, Parts] = {}
         self._breaks: list[str] = []
 
+    def writes(self, words: str) -> str:
+        """How words will be written."""
+        return self._escape(words)
+
     def words(self, words: str) -> None:
         """Add words; what looks like a tag of ours is a piece."""
         self._pending += words

@@ -1,10 +1,14 @@
 """nmt document as a user types it."""
 
 import json
+import os
 from pathlib import Path
+from subprocess import PIPE
+from zipfile import ZipFile
 
 import pytest
 from conftest import run_nmt
+from loaded import Loaded
 from typer.testing import CliRunner
 
 from nmt.cli import app
@@ -208,6 +212,22 @@ def test_translate_refuses_a_document_without_lines(trained: RunDir, tmp_path: P
     assert done.returncode == 2
     fix = f"run nmt document {path} --output FILE"
     assert done.stderr.decode() == f"nmt: {path}: Word, which has no lines; {fix}\n"
+
+
+def test_a_document_that_is_no_text_is_not_written_to_a_terminal(
+    trained: RunDir, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.docx"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", "<w:document/>")
+    ours, theirs = os.openpty()
+    command = ["document", "-q", "--model", str(trained.path), str(path)]
+    process = Loaded(command, stdout=theirs, stderr=PIPE)
+    os.close(theirs)
+    _, said = process.communicate()
+    os.close(ours)
+    assert process.returncode == 2
+    assert said.decode() == f"nmt: {path}: Word is no text; give --output FILE\n"
 
 
 def test_an_interrupt_says_how_to_go_on(

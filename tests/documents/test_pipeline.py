@@ -365,6 +365,12 @@ def test_marks_of_markdown_are_emphasis_as_commonmark_has_it(markdown: str, word
     assert [text.words for text in unit.texts] == [words]
 
 
+def test_bars_in_a_cell_of_markdown_are_separators() -> None:
+    table = "| a | b |\n|---|---|\n| Hot \\| cold | `x \\| y` |\n"
+    markdown, _ = translated("markdown", table, lambda line: f"「{line}」")
+    assert markdown == "| 「a」 | 「b」 |\n|---|---|\n| 「Hot」 \\| 「cold」 | `x \\| y` |\n"
+
+
 def test_what_separators_part_is_translated_on_its_own() -> None:
     words = "<g1>Home</g1> | Our News  · <x2/>Sports. Now! | 5 » A|B"
     texts = ["<g1>Home</g1>", "Our News", "<x2/>Sports.", "Now!", "A|B"]
