@@ -18,11 +18,20 @@ _ELEMENT = r"""(?:
   | L[airuv] | M[cdgnot] | N[abdehiop]? | O[gs]? | P[abdmortu]? | R[abefghnu] | S[bcegimnr]? | T[abcehilms]
   | U | V | W | Xe | Yb? | Z[nr]
 )"""
-_BASE = rf"(?: (?: [(\[]? {_ELEMENT} \d* [)\]]? )+ | [A-Za-zα-ωΑ-Ω] | [kcdmµ]m | \d\d? )"
 _INDEX = r"<g\d+> (?: [\d+−–-]{1,4} | [a-z] ) </g\d+>"
-# H<g1>2</g1>O, <g1>14</g1>C, x<g1>i</g1>, km<g1>2</g1>; but behind UK it is a footnote
+_CHARGE = r"<g\d+> \d{0,2} [+−–-] </g\d+>"
+_GROUP = rf"[(\[] (?: {_ELEMENT} \d* | {_INDEX} ){{1,20}} [)\]]"
+_PART = rf"(?: {_ELEMENT} \d* | {_GROUP} | {_INDEX} )"
+# H<g1>2</g1>O, CO<g1>2</g1>, Ca(OH)<g1>2</g1>, Na<g1>+</g1>, x<g1>i</g1>, 5 km<g1>2</g1>; but behind a word it is a
+# footnote, even behind one of letters that are elements: He, UK, WHO.
 _FORMULA = re.compile(
-    rf"(?<! [\w&)] ) (?! U[KNS]< ) (?: {_INDEX} {_ELEMENT} | (?: {_BASE} {_INDEX} )+ {_BASE}? ) (?! [A-Za-z\d] )",
+    rf"""(?<! [\w&)] ) (?:
+        {_INDEX} {_ELEMENT}
+      | (?: {_ELEMENT} | {_GROUP} ) {_PART}{{0,20}} {_INDEX} {_PART}{{0,20}} {_ELEMENT} \d* (?: {_INDEX} )?
+      | (?! WHO ) {_ELEMENT} {_PART}{{0,20}} (?: [OHF] | Cl | Br ) {_INDEX}
+      | {_ELEMENT} {_PART}{{0,20}} (?: {_GROUP} {_INDEX} | {_CHARGE} )
+      | (?: (?! I ) [A-Za-zα-ωΑ-Ω] | Cl | Br | [kcdmµ]m | \d\d? ) {_INDEX}
+    ) (?! [A-Za-z\d] )""",
     re.VERBOSE,
 )
 _ORDINAL = re.compile(r"(\d+)<g(\d+)>(st|nd|rd|th)</g\2>")
