@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from nmt.documents.placeholders import COMMENT, TAG
 from nmt.documents.text import Parts, Writer, has_words, plain
-from nmt.text.scripts import HAN
 
 _LONGEST_LABEL = 1000  # characters within the brackets of a link
 _PIECE = re.compile(
@@ -66,8 +65,6 @@ _EMPHASIS = re.compile(
 _MEANT = re.compile(
     r"(?a:(?<![\w\\])(?P<mark>\*{1,3}(?!\*)|_{1,3}(?!_)|~~)(?P<words>(?!\s).{1,300}?(?<![\s\\]))(?P=mark)(?!\w))"
 )
-# A formula before a figure; but $5-$10 is money.
-_BEFORE_FIGURE = re.compile(rf"(?<![\w$\\])\$(?![\s$\d])[^$\n{HAN}]{{1,300}}(?<![\s\\])\$(?=\d)")
 _TAG_NAME = re.compile(r"</?([\w.:-]+)")
 _VOID = re.compile(r"<(?:br|hr|img|input|wbr)\b", re.IGNORECASE)
 
@@ -213,10 +210,9 @@ def _closing(content: str, start: int) -> int | None:
 
 
 def with_room(chinese: str) -> str:
-    """Text in Markdown with a space where emphasis would be none, or a formula: $x$ before a figure.
+    """Text in Markdown with a space where emphasis would be none: beside a letter, behind punctuation of its own.
 
-    CommonMark 0.31, §6.2: marks beside a letter and behind punctuation of their own are not "right-flanking", and
-    readers would see stars.
+    CommonMark 0.31, §6.2: such marks are not "right-flanking", and readers would see stars.
     """
     written, end = "", 0
     for match in _MEANT.finditer(chinese):
@@ -228,7 +224,7 @@ def with_room(chinese: str) -> str:
         written += chinese[end : match.start()] + (" " if opens_badly else "") + match[0]
         written += " " if closes_badly else ""
         end = match.end()
-    return _BEFORE_FIGURE.sub(r"\g<0> ", written + chinese[end:])
+    return written + chinese[end:]
 
 
 def normalized(label: str) -> str:

@@ -371,12 +371,6 @@ def test_marks_of_markdown_are_emphasis_as_commonmark_has_it(markdown: str, word
     assert [text.words for text in unit.texts] == [words]
 
 
-def test_a_formula_of_markdown_stays_one_before_a_figure() -> None:
-    chinese = {"<x1/> costs $5-$6.": "<x1/>5美元-$6。"}
-    markdown, _ = translated("markdown", "$x^2$ costs $5-$6.", chinese.__getitem__)
-    assert markdown == "$x^2$ 5美元-$6。"
-
-
 def test_bars_in_a_cell_of_markdown_are_separators() -> None:
     table = "| a | b |\n|---|---|\n| Hot \\| cold | `x \\| y` |\n"
     markdown, _ = translated("markdown", table, lambda line: f"「{line}」")
