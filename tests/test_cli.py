@@ -50,9 +50,9 @@ def test_help_names_the_commands_and_version_the_version() -> None:
         (
             ["translate", "{corpus}"],
             2,
-            "is a folder; name a file in it, or give --input 'FOLDER/*'",
+            " is a folder; name a file in it, or give --input 'FOLDER/*'",
         ),
-        (["translate", "-i", "{corpus}/*.en"], 2, "*.en is a pattern of names; it takes --output-"),
+        (["translate", "-i", "{corpus}/*.en"], 2, "*.en: a pattern needs --output-dir DIR"),
         (
             ["translate", "{corpus}/test.en", "{corpus}/test.zh"],
             2,

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -134,9 +135,9 @@ def translate(
 def _file_and_overrides(input_file: Path | None, given: list[str]) -> tuple[Path | None, list[str]]:
     """The file that is translated, which may be named without --input, and the settings."""
     for name in given:
-        if Path(name).is_dir():
+        if name and Path(name).is_dir():
             fix = "name a file in it, or give --input 'FOLDER/*' --output-dir DIR"
-            raise ConfigError(f"command line: {name}: is a folder; {fix}")
+            raise ConfigError(f"command line: {name} is a folder; {fix}")
     files = [name for name in given if Path(name).is_file()]
     if not files:
         return input_file, given
@@ -152,7 +153,7 @@ def _tell_of_document(source: Path | None, quiet: bool) -> None:
 
     found = document_format(source) if source is not None and source.is_file() else None
     if found is not None and found.is_archive:
-        fix = f"run nmt document {source} --output FILE"
+        fix = f"run nmt document {quote(str(source))} --output FILE"
         raise ConfigError(f"{source}: {found.title}, which has no lines; {fix}")
     if found is not None and not quiet:
         say(

@@ -125,6 +125,20 @@ def decoded(data: bytes, format_name: str) -> tuple[Encoding, str]:
     return Encoding(b"", name, _ESCAPES.get(format_name, "strict")), _decode(data, name)
 
 
+def _advice(data: bytes, name: str) -> str:
+    """What to do about a file that is not in an encoding."""
+    if name != "utf-8":
+        return "convert the file to UTF-8, and let it declare that"
+    whole = "".join(filter(lambda character: not character.isascii(), data.decode(errors="ignore")))
+    is_mostly_utf8 = 2 * len(whole.encode()) > sum(byte > 127 for byte in data)
+    encoding = None if is_mostly_utf8 else guess(data)
+    return (
+        f"convert the file with iconv -f {encoding} -t UTF-8"
+        if encoding
+        else "convert the file to UTF-8"
+    )
+
+
 def _decode(data: bytes, name: str) -> str:
     try:
         text = data.decode(name)
@@ -132,9 +146,7 @@ def _decode(data: bytes, name: str) -> str:
         raise DataError(f"line 1: an encoding {name!r} that nobody knows") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        encoding = guess(data)
-        how = f" with iconv -f {encoding} -t UTF-8" if encoding else " to UTF-8"
-        raise DataError(f"line {line}: no {name}; convert the file{how}") from None
+        raise DataError(f"line {line}: no {name}; {_advice(data, name)}") from None
     if "\0" in text:
         raise DataError("holds NUL: it is no text")
     return text

@@ -107,9 +107,8 @@ class Reader:
         self._at = space.end() if space else self._at
 
     def _error(self, what: str) -> DataError:
-        problem = (
-            what
-            if self._text[self._at :].strip()
-            else "the file ends here, before its last bracket"
-        )
-        return DataError(f"line {self._text.count(chr(10), 0, self._at) + 1}: {problem}")
+        if not self._text.strip():
+            what = "the file is empty"
+        elif not self._text[self._at :].strip():
+            what = "the file ends here, before its last bracket"
+        return DataError(f"line {self._text.count(chr(10), 0, self._at) + 1}: {what}")

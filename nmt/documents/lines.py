@@ -24,8 +24,11 @@ _BEFORE = r"""
 _BEHIND = r"""
     (?: (?<= sage: ) \s (?= .* (?: [\[<] | --\w | %s | \b[A-Z]{4,}\b ) ) .* )? \s*
 """
-# Each a text of its own: Home | News | Sports; Saved.\\nGo on?
-_SEPARATOR = re.compile(rf"(\s+[|·•»]\s+|\s*{ESCAPE}\s*)", re.VERBOSE)
+# What is beside it is a text of its own: Home | News; Saved.\nGo on? But not in "cat a | grep b", "ends with \n on".
+_SEPARATOR = re.compile(
+    rf"(?<! \s ) \s++ (?P<sign> [|·•»] ) \s++ (?! [a-z] ) | (?<= \S ) {ESCAPE} \s*",
+    re.VERBOSE,
+)
 _EDGES = re.compile(f"({_BEFORE})(.*?)({_BEHIND})", re.DOTALL | re.VERBOSE)
 
 Translate = Callable[[str], str]  # the translation of a sentence; raises Untranslated
@@ -81,9 +84,29 @@ def _line(line: str, translate: Translate) -> str:
 
 
 def _parts(core: str) -> list[str]:
-    """A text cut at its separators: text, separator, text …; no pair of tags goes over one."""
-    parts = _SEPARATOR.split(core)
+    """A text cut at its separators: text, separator, text …; no pair of tags goes over one.
+
+    The signs of «bonjour », P(A | B) and u · v are none.
+    """
+    parts: list[str] = []
+    end = seen = opened = 0
+    for match in _SEPARATOR.finditer(core):
+        start = match.start()
+        opened += core.count("(", seen, start) - core.count(")", seen, start)
+        seen = start
+        is_quotation = match["sign"] == "»" and "«" in core
+        is_of_letters = _is_letter(core, start - 1) or _is_letter(core, match.end())
+        if match["sign"] is None or not (opened > 0 or is_quotation or is_of_letters):
+            parts += [core[end:start], match[0]]
+            end = match.end()
+    parts.append(core[end:])
     return parts if all(map(is_nested, parts)) else [core]
+
+
+def _is_letter(core: str, at: int) -> bool:
+    """Whether a letter without others beside it is at a place."""
+    around = core[max(at - 1, 0) : at] + core[at + 1 : at + 2]
+    return core[at : at + 1].isalpha() and not any(map(str.isalnum, around))
 
 
 def _part(part: str, translate: Translate) -> str:

@@ -46,7 +46,7 @@ _TITLE = re.compile(
 # As many as opened it, behind a word or before none; of three, the inner ones come first.
 _CLOSING_STARS = r"""
     (?: (?<! \* ) | (?<= [^*]\* ) (?= \*\* ) | (?<= [^*]\*\* ) )
-    (?: (?<= \w ) | (?<= \w\* ) | (?<= \w\*\* ) | (?= \*{1,3} (?! [\w*] ) ) )
+    (?: (?<= [^\W_] ) | (?<= [^\W_]\* ) | (?<= [^\W_]\*\* ) | (?= \*{1,3} (?! [^\W_] | \* ) ) )
     (?P=star) (?! \* )
 """
 # CommonMark 0.31, §6.2, without its rarer cases; ~~ is GitHub's. Stars may stand within a word, and Chinese may touch
@@ -54,14 +54,14 @@ _CLOSING_STARS = r"""
 _EMPHASIS = re.compile(
     rf"""(?a:
         (?<! [*~\\] ) (?! __ [a-z\d_]{{1,99}} __ )                                      # not __init__
-        (?: (?P<star> (?: (?<! \w ) | (?= \*{{1,3}} \w ) ) \*{{1,3}}+ ) (?! \* )
+        (?: (?P<star> (?: (?<! [^\W_] ) | (?= \*{{1,3}} [^\W_] ) ) \*{{1,3}}+ ) (?! \* )
           | (?<! \w ) (?P<other> _{{1,3}}+ (?! _ ) | ~~ (?! ~ ) ) )
         (?P<words> (?! \s ) .{{1,199}}? (?<! [\s\\] ) )
         (?: {_CLOSING_STARS} | (?P=other) (?! [\w~] ) )
     )""",
     re.VERBOSE,
 )
-# Emphasis as it is meant, beside other marks too.
+# Emphasis of a translation as it is meant, also where CommonMark would show stars.
 _MEANT = re.compile(
     r"(?a:(?<![\w\\])(?P<mark>\*{1,3}(?!\*)|_{1,3}(?!_)|~~)(?P<words>(?!\s).{1,300}?(?<![\s\\]))(?P=mark)(?!\w))"
 )

@@ -14,7 +14,7 @@ from nmt.text import jieba_words
 from nmt.text.offsets import Range
 
 _FARTHEST = 2  # words beside a pair that are looked at where nothing belongs to its own
-_QUOTATION_MARKS = (("“", "”"), ("‘", "’"), ("《", "》"))
+_QUOTATION_MARKS = (("“", "”"), ("《", "》"))  # ’ may be an apostrophe
 Link = tuple[Range, Range]  # a token of the source, and one of the translation that belongs to it
 
 

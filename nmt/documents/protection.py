@@ -19,6 +19,7 @@ _ELEMENT = r"""(?:
   | U | V | W | Xe | Yb? | Z[nr]
 )"""
 _INDEX = r"<g\d+> (?: [\d+−–-]{1,4} | [a-z] ) </g\d+>"
+_MASS = r"<g\d+> \d{2,3} </g\d+>"  # of an isotope
 _CHARGE = r"<g\d+> \d{0,2} [+−–-] </g\d+>"
 _GROUP = rf"[(\[] (?: {_ELEMENT} \d* | {_INDEX} ){{1,20}} [)\]]"
 _PART = rf"(?: {_ELEMENT} \d* | {_GROUP} | {_INDEX} )"
@@ -26,15 +27,15 @@ _PART = rf"(?: {_ELEMENT} \d* | {_GROUP} | {_INDEX} )"
 # footnote, even behind one of letters that are elements: He, UK, WHO.
 _FORMULA = re.compile(
     rf"""(?<! [\w&)] ) (?:
-        {_INDEX} {_ELEMENT}
+        {_MASS} (?! He | In | As | At | I\b | No | Be ) {_ELEMENT}
       | (?: {_ELEMENT} | {_GROUP} ) {_PART}{{0,20}} {_INDEX} {_PART}{{0,20}} {_ELEMENT} \d* (?: {_INDEX} )?
-      | (?! WHO ) {_ELEMENT} {_PART}{{0,20}} (?: [OHF] | Cl | Br ) {_INDEX}
+      | (?! WHO ) {_ELEMENT} (?: {_PART}{{0,20}} (?: [OH] | Cl | Br ) | F ) {_INDEX}
       | {_ELEMENT} {_PART}{{0,20}} (?: {_GROUP} {_INDEX} | {_CHARGE} )
-      | (?: (?! I ) [A-Za-zα-ωΑ-Ω] | Cl | Br | [kcdmµ]m | \d\d? ) {_INDEX}
+      | (?: (?! [aAI] ) [A-Za-zα-ωΑ-Ω] | Cl | Br | [kcdmµ]m | 10 | 2 ) {_INDEX}
     ) (?! [A-Za-z\d] )""",
     re.VERBOSE,
 )
-_ORDINAL = re.compile(r"(\d+)<g(\d+)>(st|nd|rd|th)</g\2>")
+_ORDINAL = re.compile(r"(?<!\d)(\d{1,9})<g(\d+)>(st|nd|rd|th)</g\2>")
 _INITIAL = re.compile(r"<g(\d+)>([^\W\d]{1,2})</g\1>(?=\w)")
 
 
@@ -45,9 +46,8 @@ class Protected:
     line: str
     stands_for: dict[str, str] = field(default_factory=dict)
     initial: str = ""  # the number of the pair around the first letter
-    endings: tuple[
-        tuple[str, str], ...
-    ] = ()  # numbers with st, nd, rd or th, and those of the pairs around these
+    # Figures, and the number of the pair around their st, nd, rd or th.
+    endings: tuple[tuple[str, str], ...] = ()
 
     def restored(self, chinese: str) -> str:
         """The translation with what stood in the sentence."""
@@ -56,8 +56,8 @@ class Protected:
             before = chinese
             chinese = _OURS.sub(lambda tag: self.stands_for.get(tag[1], ""), chinese)
         for figures, pair in self.endings:
-            at = chinese.find(figures)
-            end = len(chinese) if at < 0 else at + len(figures)
+            number = re.search(rf"(?<![\d<gx/.,]){figures}(?!\d)", chinese)
+            end = number.end() if number else len(chinese)
             chinese = f"{chinese[:end]}<g{pair}></g{pair}>{chinese[end:]}"
         if not self.initial or not chinese or chinese[0] == "<":
             return chinese

@@ -118,7 +118,7 @@ _AMOUNT = re.compile(
     rf"""(?a:
     (?= [A-Z] | [^\w\s] ) (?P<before> {ANY_SIGN} ) [ ]? (?= \d )
   | (?<= [\dnd][ ] ) (?P<behind> EUR | GBP | {BEHIND_FIGURES} ) \b          # 5 CHF, 5 million CHF, 5 thousand CHF
-  | (?: (?<= \d ) | (?<= \d[ ] ) ) (?P<sign> [{_LONE_SIGNS}] ) (?! [ ]? \d )    # 5 €
+  | (?<! [\w$^.,] ) \d [\d.,]{{0,20}} [ ]? (?P<sign> [{_LONE_SIGNS}] ) (?! [ ]? \d | [\w$-] )    # 5 €
     )""",
     re.VERBOSE,
 )

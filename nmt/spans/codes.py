@@ -178,9 +178,10 @@ _OPERAND = rf"(?: {_TERM} | \( {_TERM} (?: {_CALCULATES} {_TERM} ){{1,9}} \) {_P
 _WORD = r"""(?: an? | and | are | as | by | because | called | comparison | enhances | expressions? | for | if | in
     | is | of | on | operat\w+ | or | returns? | signs? | than | the | to | unless | use | using | when | with ) \b"""
 _NAME = rf"(?! {_WORD} ) [A-Za-z_] \w{{0,30}} (?: \.\w{{1,30}} ){{0,3}}"
+_NO_SCALE = r"(?! [ ]? (?: hundred | thousand | [mbtr]+illion | [kmb]n? \b ) | [–-]\d )"  # ±3 million, ±5–10
 _FORMULA = rf"""(?:
     {_OPERAND} (?: {_CALCULATES} {_OPERAND} ){{1,20}}                # x + y > 4
-  | (?: {_COMPARES} | ± ) [ ]? {_NUMBER} (?: ,[ ]? {_COMPARES} [ ]? {_NUMBER} ){{0,5}}    # >=1.19,<2.0
+  | (?: {_COMPARES} | ± ) [ ]? {_NUMBER} {_NO_SCALE} (?: ,[ ]? {_COMPARES} [ ]? {_NUMBER} ){{0,5}}    # >=1.19,<2.0
   | {_NAME} [ ] (?: [=!]= | && | \|\| | [<>]= ) [ ] (?: {_NUMBER} | {_NAME} )        # left != right
 )"""
 

@@ -8,11 +8,12 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from nmt.spans.patterns import ESCAPE
 from nmt.text.vocab import JOINT
 
 Element = tuple[str, str]  # the placeholders of what opens it and what closes it
 
-_ESCAPE = re.compile(r"(?:\\[nrt])+")
+_ESCAPE = re.compile(ESCAPE, re.VERBOSE)
 _TAG = re.compile(r"< (/?) ([A-Za-z][^\s/>]*) [^<>]*? (/?) > \Z", re.VERBOSE)
 # CommonMark 0.31, §6.2, without its rarer cases; ~~ is GitHub's.
 EMPHASIS = re.compile(

@@ -67,11 +67,8 @@ _PATH = r"""(?a:
     )
     [\w.~@%+=/\\-]* [\w/\\]
 )"""
-# A line break or a tab of a string that is escaped twice: Saved.\\nGo on? but not of C:\\new
-ESCAPE = r"""(?a:
-    (?<! \\ ) (?<! \b[A-Za-z]: ) (?: \\[nrt] ){1,9} (?! [a-z\\] )
-  | (?<= [\w)][.!?,;] ) (?: \\[nrt] ){1,9}
-)"""
+# A line break or a tab of a string that is escaped twice: Saved.\nGo on? But not in C:\new, and not \nu.
+ESCAPE = r"(?a: (?<! \\ ) (?<! \b[A-Za-z]: ) (?: \\[nrt] ){1,9} (?! [a-z\\] ) )"
 _MENTION = r"(?a: (?<![\w@#&]) [@#] [A-Za-z_]\w* )"  # @tom, #topic
 _OPTION = rf"""(?a:
     (?<! [^\s(\["'|/=*>{CHINESE}] ) (?<! [^\s(\[]["'] )            # not 'so'--said he

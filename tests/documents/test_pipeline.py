@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -183,6 +184,17 @@ def test_bytes_come_back_in_their_encoding_with_their_mark() -> None:
             b"Hi\nCaf\xe9",
             "line 2: no utf-8; convert the file with iconv -f WINDOWS-1252",
         ),
+        (
+            "markdown",
+            "Les élèves étaient là".encode() + b"\xff",
+            "line 1: no utf-8; convert the file to UTF-8",
+        ),
+        (
+            "html",
+            b'<meta charset="gb2312"><p>\xe9F</p>',
+            "line 1: no gb2312; convert the file to UTF-8, and let it declare that",
+        ),
+        ("json", b" \n", "line 2: the file is empty"),
         ("text", b"a\0b", "holds NUL"),
     ],
 )
@@ -342,6 +354,18 @@ def test_modules_and_components_of_mdx_stay_however_long() -> None:
             "21世纪，5月十日",
             "21<g1></g1>世纪，5月十日<g2></g2>",
         ),
+        (
+            "In 2015 <g1>he</g1> came 1<g2>st</g2> of <x3/>.",
+            "In 2015 <g1>he</g1> came 1st of <x3/>.",
+            "2015年，<g1>他</g1>在<x3/>中名列第1。",
+            "2015年，<g1>他</g1>在<x3/>中名列第1<g2></g2>。",
+        ),
+        (
+            "A<g1>1</g1> a<g2>n</g2> <g3>1</g3>In 45<g4>3</g4> He",
+            "A<x90000000/> a<g2>n</g2> <x90000001/>In 45<x90000002/> He",
+            "<x90000000/><g2>一</g2>",
+            "<g1>1</g1><g2>一</g2>",
+        ),
     ],
 )
 def test_what_holds_no_words_is_one_tag(
@@ -372,20 +396,41 @@ def test_marks_of_markdown_are_emphasis_as_commonmark_has_it(markdown: str, word
 
 
 def test_bars_in_a_cell_of_markdown_are_separators() -> None:
-    table = "| a | b |\n|---|---|\n| Hot \\| cold | `x \\| y` |\n"
+    table = "| a | b |\n|---|---|\n| Hot \\| Cold | `x \\| y` |\n"
     markdown, _ = translated("markdown", table, lambda line: f"「{line}」")
-    assert markdown == "| 「a」 | 「b」 |\n|---|---|\n| 「Hot」 \\| 「cold」 | `x \\| y` |\n"
+    assert markdown == "| 「a」 | 「b」 |\n|---|---|\n| 「Hot」 \\| 「Cold」 | `x \\| y` |\n"
 
 
 def test_what_separators_part_is_translated_on_its_own() -> None:
-    words = "<g1>Home</g1> | Our News  · <x2/>Sports. Now! | 5 » A|B"
-    texts = ["<g1>Home</g1>", "Our News", "<x2/>Sports.", "Now!", "A|B"]
+    words = "<g1>Home</g1> | Our News  · <x2/>Sports. Now! | 5 » AB|C"
+    texts = ["<g1>Home</g1>", "Our News", "<x2/>Sports.", "Now!", "AB|C"]
     assert lines.lines_of(words) == texts
     chinese = lines.translated(words, lambda line: f"「{line}」")
-    assert chinese == "「<g1>Home</g1>」 | 「Our News」  · 「<x2/>Sports.」「Now!」 | 5 » 「A|B」"
+    assert chinese == "「<g1>Home</g1>」 | 「Our News」  · 「<x2/>Sports.」「Now!」 | 5 » 「AB|C」"
     assert lines.lines_of(r"Saved.\n\nGo on? See C:\new") == ["Saved.", "Go on?", r"See C:\new"]
-    over = "<g1>Home | News</g1>"
-    assert lines.lines_of(over) == [over]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<g1>Home | News</g1>",
+        "Run cat a | grep b now.",
+        "The French say « Bonjour » When they meet.",
+        "P(All | Best) is it",
+        "A | B, please",
+        "Lines end with \\n on Unix",
+        "The set x,\\theta of angles",
+    ],
+)
+def test_a_sign_within_a_sentence_parts_no_texts(words: str) -> None:
+    assert lines.lines_of(words) == [words]
+
+
+@pytest.mark.parametrize("unit", [" ", " | A", "(", "\\n", "1", "<g1>1</g1>", "H<g1>2</g1>"])
+def test_a_long_line_is_cut_in_time_in_proportion(unit: str) -> None:
+    start = time.process_time()
+    lines.lines_of("Words " + unit * (20_000 // len(unit)))
+    assert time.process_time() - start < 5
 
 
 def test_a_formula_alone_is_no_sentence() -> None:

@@ -165,6 +165,7 @@ def test_a_code_is_one_span_wherever_it_stands(code: str, line: str) -> None:
 @example("≥60")
 @example("5×5的网格")
 def test_no_span_passes_the_quick_look_unseen(text: str) -> None:
+    exact._exact_spans.cache_clear()
     found = lost(text, "")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "SUSPICIOUS", re.compile(""))
@@ -209,6 +210,7 @@ def test_behind_its_label_a_code_may_look_like_a_word_or_like_years() -> None:
         "the 2018 NFL draft, GSM / LTE, Ctrl+C or CTRL+C",
         "a 20x66mm slug on a 2x4",
         "the == operator, if == is used, and == in it",
+        "±3 million people, ±5–10 mm",
         "in 500 BCE, FIFA 2022, CES 2024, at 1500 MHZ or 2400 DPI, meet@noon",
     ],
 )

@@ -85,8 +85,7 @@ class FilesAsked:
 def _refuse_pattern(source: Path | None) -> None:
     """Raise ConfigError for a pattern where one file is asked for."""
     if source is not None and not source.exists() and glob(str(source)):  # noqa: PTH207
-        fix = "it takes --output-dir DIR"
-        raise ConfigError(f"command line: --input {source} is a pattern of names; {fix}")
+        raise ConfigError(f"command line: --input {source}: a pattern needs --output-dir DIR")
 
 
 def translate_file(job: Job, asked: FilesAsked) -> None:
