@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from nmt.documents.protection import protected
 from nmt.documents.sentences import joined, sentences
-from nmt.documents.text import Untranslated, difference, has_words, is_nested
+from nmt.documents.text import Untranslated, difference, has_words, is_nested, without_tags
 from nmt.spans.patterns import ESCAPE
+from nmt.text.scripts import HAN
 
 _BREAK_TAG = "<x80000000/>"  # a line break within a pair of tags
 # What stands before words and is none: the number of a clause, options in a list of these.
@@ -29,6 +30,7 @@ _SEPARATOR = re.compile(
     rf"(?<! \s ) \s++ (?P<sign> [|·•»] ) \s++ (?! [a-z] ) | (?<= \S ) {ESCAPE} \s*",
     re.VERBOSE,
 )
+_CHINESE = re.compile(f"[{HAN}]")
 _EDGES = re.compile(f"({_BEFORE})(.*?)({_BEHIND})", re.DOTALL | re.VERBOSE)
 
 Translate = Callable[[str], str]  # the translation of a sentence; raises Untranslated
@@ -41,7 +43,7 @@ def lines_of(words: str) -> list[str]:
         _, core, _ = _edges(line)
         for part in _parts(core)[::2]:
             read = [protected(each).line for each in sentences(part)]
-            found += [line for line in read if has_words(line)]
+            found += [line for line in read if _wants_translation(line)]
     return found
 
 
@@ -123,9 +125,15 @@ def _edges(line: str) -> tuple[str, str, str]:
     return edges[1], edges[2], edges[3]
 
 
+def _wants_translation(line: str) -> bool:
+    """Whether there are words in a sentence, and more of them in other scripts than in Chinese."""
+    words = without_tags(line)
+    return has_words(words) and 2 * len(_CHINESE.findall(words)) <= sum(map(str.isalpha, words))
+
+
 def _sentence(sentence: str, translate: Translate) -> str:
     read = protected(sentence)
-    if not has_words(read.line):
+    if not _wants_translation(read.line):
         return sentence
     translation = translate(read.line).strip()
     chinese = sentence if translation == read.line else read.restored(translation)

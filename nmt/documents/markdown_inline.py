@@ -18,7 +18,7 @@ _PIECE = re.compile(
   | (?P<autolink> < (?: [A-Za-z][A-Za-z\d+.-]{{1,30}} : [^\s<>]{{0,999}} | [^\s<>@]{{1,99}} @ [^\s<>@]{{1,99}} ) > )
   | (?P<tag> {TAG} )
   | (?P<template> \{{\{{ (?: (?! \}}\}} ) . ){{0,500}} \}}\}} | \{{% (?: (?! %\}} ) . ){{0,500}} %\}}
-      | \{{ [^{{}}\n]{{0,300}} (?: \{{ [^{{}}\n]{{0,200}} \}} [^{{}}\n]{{0,200}} ){{0,9}} \}} )
+      | [$\#]? \{{ [^{{}}\n]{{0,300}} (?: \{{ [^{{}}\n]{{0,200}} \}} [^{{}}\n]{{0,200}} ){{0,9}} \}} )
   | (?P<citation> \[ [^\[\]@]{{0,60}} (?<! \w ) @ [^\[\]]{{1,200}} \] (?! [(\[] ) )   # [@smith2015], of Pandoc
   | (?P<contents> \[\[ [^\[\]]{{1,200}} \]\] | \A \[TOC\] \Z )        # [[toc]], and pages of a wiki
   | (?P<footnote> \[ \^ [^\[\]\s]{{1,99}} \] )
@@ -49,15 +49,15 @@ _CLOSING_STARS = r"""
     (?: (?<= [^\W_] ) | (?<= [^\W_]\* ) | (?<= [^\W_]\*\* ) | (?= \*{1,3} (?! [^\W_] | \* ) ) )
     (?P=star) (?! \* )
 """
-# CommonMark 0.31, §6.2, without its rarer cases; ~~ is GitHub's. Stars may stand within a word, and Chinese may touch
-# any of them.
+# CommonMark 0.31, §6.2, without its rarer cases; ~~ is GitHub's, == of others. Stars may stand within a word, and
+# Chinese may touch any of them.
 _EMPHASIS = re.compile(
     rf"""(?a:
-        (?<! [*~\\] ) (?! __ [a-z\d_]{{1,99}} __ )                                      # not __init__
+        (?<! [*~=\\] ) (?! __ [a-z\d_]{{1,99}} __ )                                      # not __init__
         (?: (?P<star> (?: (?<! [^\W_] ) | (?= \*{{1,3}} [^\W_] ) ) \*{{1,3}}+ ) (?! \* )
-          | (?<! \w ) (?P<other> _{{1,3}}+ (?! _ ) | ~~ (?! ~ ) ) )
+          | (?<! \w ) (?P<other> _{{1,3}}+ (?! _ ) | ~~ (?! ~ ) | == (?! = ) ) )
         (?P<words> (?! \s ) .{{1,199}}? (?<! [\s\\] ) )
-        (?: {_CLOSING_STARS} | (?P=other) (?! [\w~] ) )
+        (?: {_CLOSING_STARS} | (?P=other) (?! [\w~=] ) )
     )""",
     re.VERBOSE,
 )

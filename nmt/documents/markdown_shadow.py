@@ -1,16 +1,17 @@
 """The shadow of a page in Markdown: the same lines, but blank where they are in another syntax.
 
-Such are modules and components of MDX, blocks of `:::` and `!!!`, and what templates have in lines of their own.
+Such are modules and components of MDX, blocks of `:::` and `!!!`, and what templates and kramdown's
+attributes have in lines of their own.
 """
 
 import re
 from collections.abc import Sequence
 
 _DIRECTIVE = re.compile(
-    r"\s*(?::{3,}|!!!|\?\?\?\+?|=== \")|\s*\{%.*%\}\s*$|\s*\{\{[<%].*[>%]\}\}\s*$"
+    r"\s*(?::{3,}|!!!|\?\?\?\+?|=== \")|\s*\{%.*%\}\s*$|\s*\{\{[<%].*[>%]\}\}\s*$|\s*\{:[^{}]*\}\s*$"
 )
-# Of Material for MkDocs: what is below is four blanks deeper.
-_INDENTS = re.compile(r"(?:!!!|\?\?\?\+?|=== \")")
+# What is below is four blanks deeper: of Material for MkDocs, of a footnote, of a definition.
+_INDENTS = re.compile(r"(?:!!!|\?\?\?\+?|=== \"|\[\^[^\]\s]+\]:|:\s)")
 _ESM = re.compile(r"(?:import|export)\s+(?:[\w*{\"']|default\b)")
 _JSX = re.compile(r"\s*(?:</?[A-Z>]|\{|</?[a-z]\w*(?:\.\w+)+|<[a-z][\w-]*\s[^<>{}]{0,999}=\{)")
 _FENCE = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})")
@@ -49,10 +50,10 @@ class Shadow:
             end = self._end_of_code(number, is_module=True)
         elif self._is_mdx and _JSX.match(line):
             end = self._end_of_code(number, is_module=False)
-        elif _DIRECTIVE.match(line):
-            _lift(self.lines, number)
         else:
-            return end
+            _lift(self.lines, number)
+            if not _DIRECTIVE.match(line):
+                return end
         self.others.append((number, end))
         self.lines[number:end] = [""] * (end - number)
         return end

@@ -280,7 +280,8 @@ def new_model(
 ) -> Transformer:
     """The model before its first update, the same on every rank: rank 0 makes it."""
     torch.manual_seed(config.train.seed)
-    model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
+    with within_memory("the model", "make it smaller"):
+        model = Transformer(config.model, len(src.vocab), len(tgt.vocab))
     initialise(model)
     is_new = world.leads and not run.steps()  # else rank 0 or a checkpoint brings all weights
     if config.model.init == "lexical" and start.folder is None and is_new:

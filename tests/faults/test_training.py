@@ -20,7 +20,7 @@ from nmt.model.batch import Batch, collate
 from nmt.model.transformer import Transformer
 from nmt.run import checkpoint
 from nmt.run.folder import RunDir
-from nmt.train import health
+from nmt.train import health, loop
 from nmt.train.data.batching import Position
 from nmt.train.distributed import World
 from nmt.train.loop import Trainer
@@ -180,6 +180,19 @@ def test_an_optimizer_that_does_not_fit_in_memory_is_one_line_and_leaves_no_chec
         "nmt: the optimizer's state does not fit in memory; take a smaller model"
     )
     assert RunDir(tmp_path / "run").steps() == []
+
+
+def test_a_model_that_does_not_fit_in_memory_is_one_line(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*_: object, **__: object) -> None:
+        raise RuntimeError(NO_MEMORY)
+
+    monkeypatch.setattr(loop, "Transformer", no_memory)
+    failed = nmt_train(*settings(corpus, tmp_path / "run"))
+    assert failed.exit_code == 1
+    last = failed.stderr.splitlines()[-1]
+    assert last == "nmt: the model does not fit in memory; make it smaller, or free some memory"
 
 
 def test_a_validation_too_large_for_the_memory_is_measured_in_parts(

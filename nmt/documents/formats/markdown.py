@@ -30,8 +30,9 @@ _TITLE = re.compile(
     """,
     re.VERBOSE,
 )
-_TASK = re.compile(r"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|\[\^[^\]\s]+\]:\s*")
-_DEFINITION = re.compile(r":\s+")
+_NOTE = r"\[\^[^\]\s]+\]:\s*|\*\[[^\]]+\]:\s*"  # [^1]: of a footnote, *[HTML]: of an abbreviation
+_LABEL = re.compile(rf"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|:\s+|{_NOTE}")
+_DEFINITION = re.compile(rf":\s+|{_NOTE}")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
 _MASK = "\ue000"
 _COMPONENT = re.compile(
@@ -168,14 +169,13 @@ class _Page:
             self._take_lines(part, parent)
 
     def _definitions(self, places: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-        """A paragraph in which `: ` begins a definition, as its parts."""
+        """A paragraph in which lines begin definitions, `: ` of a word or `[^1]: ` of a footnote, as its parts."""
         parts: list[list[tuple[int, int]]] = [[]]
         for start, end in places:
-            mark = _DEFINITION.match(self._text, start, end)
-            if mark is not None and parts[-1]:
-                parts.append([(mark.end(), end)])
-            else:
-                parts[-1].append((start, end))
+            begins = _DEFINITION.match(self._text, start, end) is not None
+            if begins and parts[-1]:
+                parts.append([])
+            parts[-1].append((start, end))
         return parts
 
     def _take_lines(self, places: list[tuple[int, int]], parent: str) -> None:
@@ -183,7 +183,7 @@ class _Page:
             identifier = _HEADING_ID.search(self._text, *places[-1])
             if identifier is not None and identifier.end() == places[-1][1]:
                 places[-1] = (places[-1][0], identifier.start())
-        label = _TASK.match(self._text, *places[0])
+        label = _LABEL.match(self._text, *places[0])
         if label is not None:
             places[0] = (label.end(), places[0][1])
         if places[0][0] >= places[0][1]:  # [!NOTE] alone

@@ -109,7 +109,7 @@ def _block_unit(keys: tuple[str, ...], node: yaml.ScalarNode, start: int, raw: s
     if head is None:
         return None
     body = raw[head.end() :]
-    kept = body.rstrip("\n \t")
+    kept = body.rstrip("\r\n \t")
     first = next((line for line in kept.split("\n") if line.strip()), "")
     indent = first[: len(first) - len(first.lstrip(" "))]
     eol = "\r\n" if head[0].endswith("\r\n") else "\n"
