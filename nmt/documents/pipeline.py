@@ -8,7 +8,7 @@ from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit
 from nmt.documents.files import DocumentFile
 from nmt.documents.lines import lines_of, translated
-from nmt.documents.projection import has_pairs, is_as_marked, with_whole_quotations
+from nmt.documents.projection import has_pairs, is_as_marked, with_marks_in_place
 from nmt.documents.text import Text, Untranslated, difference
 
 
@@ -138,7 +138,7 @@ class Work:
         def translate(line: str) -> str:
             if line not in of_lines:
                 raise Untranslated("there is no translation")
-            chinese = with_whole_quotations(of_lines[line].text)
+            chinese = with_marks_in_place(of_lines[line].text)
             if not difference(line, chinese) and not is_as_marked(line, chinese):
                 raise Untranslated("tags are around other words")
             return chinese

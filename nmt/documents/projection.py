@@ -4,6 +4,7 @@ The translation is one of the words without the pairs; which words belong togeth
 translator, tags follow the words, and the sentence is translated as a whole.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from nmt.documents.text import TAG, without_tags
 from nmt.text import jieba_words
 from nmt.text.offsets import Range
 
+_OPENED_TOO_EARLY = re.compile(r"((?:<g\d+>)+)([，、；。])")
 _FARTHEST = 2  # words beside a pair that are looked at where nothing belongs to its own
 _QUOTATION_MARKS = (("“", "”"), ("《", "》"))  # ’ may be an apostrophe
 Link = tuple[Range, Range]  # a token of the source, and one of the translation that belongs to it
@@ -82,8 +84,12 @@ def projected(line: str, translation: str, links: Sequence[Link]) -> str | None:
     return written + translation[at:]
 
 
-def with_whole_quotations(translation: str) -> str:
-    """A translation in which no pair parts quotation marks: <g1>“编辑”>“复制”</g1>, not “<g1>编辑”>“复制</g1>”."""
+def with_marks_in_place(translation: str) -> str:
+    """A translation in which no pair begins with a comma or a full stop, or parts quotation marks.
+
+    <g1>，这里</g1> becomes ，<g1>这里</g1>, and “<g1>编辑”>“复制</g1>” <g1>“编辑”>“复制”</g1>.
+    """
+    translation = _OPENED_TOO_EARLY.sub(r"\2\1", translation)
     for number in [tag[2] for tag in TAG.finditer(translation) if tag[2] and not tag[1]]:
         before, opens, rest = translation.partition(f"<g{number}>")
         inside, closes, behind = rest.partition(f"</g{number}>")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt.documents.projection import projected, with_whole_quotations
+from nmt.documents.projection import projected, with_marks_in_place
 from nmt.text.offsets import Range
 
 
@@ -57,9 +57,12 @@ def test_the_parts_of_a_name_are_one_word() -> None:
         ("选择“<g1>编辑”>“复制</g1>”。", "选择<g1>“编辑”>“复制”</g1>。"),
         ("点击“<g1>文件”>“另存为”……</g1>", "点击<g1>“文件”>“另存为”……</g1>"),
         ("<g2>“<g1>编辑”>“复制</g1>”</g2>", "<g2><g1>“编辑”>“复制”</g1></g2>"),
+        ("看<g1><g2>，站点</g2></g1>。", "看，<g1><g2>站点</g2></g1>。"),
         ("“<g1>编辑</g1>”>“<x3/>”", "“<g1>编辑</g1>”>“<x3/>”"),
         ("“<g1>他的</g1>书《<g2>茶》</g2>”", "“<g1>他的</g1>书<g2>《茶》</g2>”"),
     ],
 )
-def test_quotation_marks_are_not_parted_by_a_pair(translation: str, whole: str) -> None:
-    assert with_whole_quotations(translation) == whole
+def test_a_pair_neither_begins_with_a_comma_nor_parts_quotation_marks(
+    translation: str, whole: str
+) -> None:
+    assert with_marks_in_place(translation) == whole
