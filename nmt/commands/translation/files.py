@@ -84,7 +84,8 @@ class FilesAsked:
 
 def _refuse_pattern(source: Path | None) -> None:
     """Raise ConfigError for a pattern where one file is asked for."""
-    if source is not None and not source.exists() and glob(str(source)):  # noqa: PTH207
+    is_pattern = source is not None and has_magic(str(source)) and not source.exists()
+    if is_pattern and glob(str(source)):  # noqa: PTH207
         raise ConfigError(f"command line: --input {source}: a pattern needs --output-dir DIR")
 
 
