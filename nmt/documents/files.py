@@ -146,7 +146,7 @@ def _decode(data: bytes, name: str) -> str:
         raise DataError(f"line 1: an encoding {name!r} that nobody knows") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(f"line {line}: no {name}; {_advice(data, name)}") from None
+        raise DataError(f"line {line}: not {name.upper()}; {_advice(data, name)}") from None
     if "\0" in text:
         raise DataError("holds NUL: it is no text")
     return text

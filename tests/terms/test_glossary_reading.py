@@ -101,7 +101,7 @@ def test_several_files_are_one_glossary(tmp_path: Path) -> None:
             "a.tsv:1: a source of 1,000,000 characters; a term has at most 300",
         ),
         ("a.csv", 'bank,"银行\n', "a.csv:1: unexpected end of data"),
-        ("a.tsv", b"bank\t\xff\xfe\n", "a.tsv: line 1: no utf-8; convert the file to UTF-8"),
+        ("a.tsv", b"bank\t\xff\xfe\n", "a.tsv: line 1: not UTF-8; convert the file to UTF-8"),
         (
             "a.tsv",
             "source\ttarget\tcase\nbank\t银行\tmaybe\n",
