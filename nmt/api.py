@@ -6,7 +6,6 @@ The names in `nmt.__all__` keep their meaning within a major version; all others
 import json
 import logging
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +34,7 @@ from nmt.run.trained import (
     refuse_elsewhere,
     refuse_idle,
 )
+from nmt.text.normalize import unpaired_surrogate
 from nmt.translate.aligner import Aligner
 from nmt.translate.opening import load_translator, open_translator
 from nmt.translate.translation import Translation
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 Name = str | PathLike[str]  # of a file or a folder
 
 _log = logging.getLogger("nmt")
-_HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates, which UTF-8 cannot write
 _SEARCH = Place(inf, "nmt.load(search=…)")
 
 
@@ -323,6 +322,6 @@ def _line(text: str) -> str:
     if "\n" in line:
         message = f"a text of {line.count(chr(10)) + 1} lines"
         raise DataError(f"{message}; give them as a list: text.split('\\n')")
-    if (half := _HALF.search(line)) is not None:
-        raise DataError(f"{half[0]!r} is an unpaired surrogate; leave it out")
+    if (half := unpaired_surrogate(line)) is not None:
+        raise DataError(f"{half!r} is an unpaired surrogate; leave it out")
     return line

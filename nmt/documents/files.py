@@ -129,14 +129,11 @@ def _advice(data: bytes, name: str) -> str:
     """What to do about a file that is not in an encoding."""
     if name != "utf-8":
         return "convert the file to UTF-8, and let it declare that"
-    whole = "".join(filter(lambda character: not character.isascii(), data.decode(errors="ignore")))
-    is_mostly_utf8 = 2 * len(whole.encode()) > sum(byte > 127 for byte in data)
+    in_utf8 = sum(byte > 127 for byte in data.decode(errors="ignore").encode())
+    is_mostly_utf8 = 2 * in_utf8 > sum(byte > 127 for byte in data)
     encoding = None if is_mostly_utf8 else guess(data)
-    return (
-        f"convert the file with iconv -f {encoding} -t UTF-8"
-        if encoding
-        else "convert the file to UTF-8"
-    )
+    how = f" with iconv -f {encoding} -t UTF-8" if encoding else " to UTF-8"
+    return f"convert the file{how}"
 
 
 def _decode(data: bytes, name: str) -> str:

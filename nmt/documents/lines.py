@@ -10,7 +10,7 @@ from nmt.documents.protection import protected
 from nmt.documents.sentences import joined, sentences
 from nmt.documents.text import Untranslated, difference, has_words, is_nested, without_tags
 from nmt.spans.patterns import ESCAPE
-from nmt.text.scripts import HAN
+from nmt.text.scripts import HAS_HAN
 
 _BREAK_TAG = "<x80000000/>"  # a line break within a pair of tags
 # What stands before words and is none: the number of a clause, options in a list of these.
@@ -30,7 +30,6 @@ _SEPARATOR = re.compile(
     rf"(?<! \s ) \s++ (?P<sign> [|·•»] ) \s++ (?! [a-z] ) | (?<= \S ) {ESCAPE} \s*",
     re.VERBOSE,
 )
-_CHINESE = re.compile(f"[{HAN}]")
 _EDGES = re.compile(f"({_BEFORE})(.*?)({_BEHIND})", re.DOTALL | re.VERBOSE)
 
 Translate = Callable[[str], str]  # the translation of a sentence; raises Untranslated
@@ -128,7 +127,7 @@ def _edges(line: str) -> tuple[str, str, str]:
 def _wants_translation(line: str) -> bool:
     """Whether there are words in a sentence, and more of them in other scripts than in Chinese."""
     words = without_tags(line)
-    return has_words(words) and 2 * len(_CHINESE.findall(words)) <= sum(map(str.isalpha, words))
+    return has_words(words) and 2 * len(HAS_HAN.findall(words)) <= sum(map(str.isalpha, words))
 
 
 def _sentence(sentence: str, translate: Translate) -> str:

@@ -1,7 +1,7 @@
 """The shadow of a page in Markdown: the same lines, but blank where they are in another syntax.
 
-Such are modules and components of MDX, blocks of `:::` and `!!!`, and what templates and kramdown's
-attributes have in lines of their own.
+Such are modules and components of MDX, blocks of `:::` and `!!!`, and templates and kramdown's attributes in lines of
+their own.
 """
 
 import re
@@ -10,8 +10,9 @@ from collections.abc import Sequence
 _DIRECTIVE = re.compile(
     r"\s*(?::{3,}|!!!|\?\?\?\+?|=== \")|\s*\{%.*%\}\s*$|\s*\{\{[<%].*[>%]\}\}\s*$|\s*\{:[^{}]*\}\s*$"
 )
+FOOTNOTE = r"\[\^[^\]\s]+\]:"  # what begins one: [^1]:
 # What is below is four blanks deeper: of Material for MkDocs, of a footnote, of a definition.
-_INDENTS = re.compile(r"(?:!!!|\?\?\?\+?|=== \"|\[\^[^\]\s]+\]:|:\s)")
+_INDENTS = re.compile(rf"(?:!!!|\?\?\?\+?|=== \"|{FOOTNOTE}|:\s)")
 _ESM = re.compile(r"(?:import|export)\s+(?:[\w*{\"']|default\b)")
 _JSX = re.compile(r"\s*(?:</?[A-Z>]|\{|</?[a-z]\w*(?:\.\w+)+|<[a-z][\w-]*\s[^<>{}]{0,999}=\{)")
 _FENCE = re.compile(r"\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})")

@@ -70,12 +70,9 @@ class Job:
         unfinished = [file for file in self.files if not file.is_whole]
         names = ", ".join(file.text for file in unfinished)
         is_data = any(isinstance(problem, DataError) for problem in self.problems)
-        how = (
-            "repair what was named, and the same command continues"
-            if is_data
-            else "the same command continues"
-        )
-        message = f"not translated: {names}; their finished parts are kept; {how}"
+        first = "repair what was named, and " if is_data else ""
+        kept = f"their finished parts are kept; {first}the same command continues"
+        message = f"not translated: {names}; {kept}"
         raise DataError(message) if is_data else UserError(message)
 
     def _missing(self) -> Iterator[Shard]:

@@ -65,6 +65,15 @@ def without_terminal_codes(text: str) -> str:
     return _TERMINAL_CODE.sub("", text) if "\x1b" in text else text
 
 
+def unpaired_surrogate(text: str) -> str | None:
+    """The first half of a pair of surrogates, which UTF-8 cannot write, in a text; None if there is none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return text[error.start]
+    return None
+
+
 def with_narrow_letters(text: str, language: str) -> str:
     """A text with full-width letters and digits as ASCII, unless its language writes them: Ｆｕｌｌ as Full."""
     return text if text.isascii() or language in _KEEPS_WIDE else text.translate(_NARROW)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from nmt.corpus.reading.lines import MOST_UNZIPPED, open_text, read_lines
 from nmt.errors import DataError
 from nmt.files import replacing
+from nmt.text.normalize import unpaired_surrogate
 
 Keys = tuple[str, str]  # of a JSON object: its source and its target
 
@@ -130,13 +131,9 @@ def _from_json(line: str, languages: Keys, place: str) -> SentencePair:
             f'{place}: an object {{"src": …, "tgt": …}}, {by_language} '
             f'or {{"translation": {by_language}}} with two strings is needed: {_excerpt(line)}'
         )
-    try:
-        "".join(pair).encode()
-    except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise DataError(
-            f"{place}: {half!r} is an unpaired surrogate; fix the escape or delete the line"
-        ) from None
+    if (half := unpaired_surrogate("".join(pair))) is not None:
+        fix = "fix the escape or delete the line"
+        raise DataError(f"{place}: {half!r} is an unpaired surrogate; {fix}")
     return pair
 
 

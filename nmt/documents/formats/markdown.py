@@ -14,7 +14,7 @@ from nmt.documents.asked import Asked
 from nmt.documents.document import Document, Edit, Unit, Write, line_end
 from nmt.documents.formats import html, yaml_messages
 from nmt.documents.markdown_inline import add_inline, escape_title, normalized, with_room
-from nmt.documents.markdown_shadow import BRACES, Shadow
+from nmt.documents.markdown_shadow import BRACES, FOOTNOTE, Shadow
 from nmt.documents.text import Text, Writer, has_words, plain
 from nmt.errors import ConfigError, DataError
 
@@ -30,9 +30,10 @@ _TITLE = re.compile(
     """,
     re.VERBOSE,
 )
-_NOTE = r"\[\^[^\]\s]+\]:\s*|\*\[[^\]]+\]:\s*"  # [^1]: of a footnote, *[HTML]: of an abbreviation
-_LABEL = re.compile(rf"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|:\s+|{_NOTE}")
-_DEFINITION = re.compile(rf":\s+|{_NOTE}")
+# What begins a definition, a footnote, an abbreviation: *[HTML]:
+_DEFINES = rf":\s+|{FOOTNOTE}\s*|\*\[[^\]]+\]:\s*"
+_DEFINITION = re.compile(_DEFINES)
+_LABEL = re.compile(rf"\[[ xX]\]\s+|\[![A-Za-z]+\]\s*|{_DEFINES}")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
 _MASK = "\ue000"
 _COMPONENT = re.compile(

@@ -30,6 +30,7 @@ from nmt.exchange.marian_format import (
     layers_of,
 )
 from nmt.run.checkpoint import Weights
+from nmt.text.normalize import unpaired_surrogate
 from nmt.text.vocab import SPECIALS, Vocab, is_marked
 
 _WITHOUT_BIAS = "attention.values"
@@ -101,18 +102,14 @@ def tokens_by_row(ids: dict[str, Any], place: str) -> list[str]:
         rows[row] = token
     listed = [token for token in rows if token is not None]
     for token in listed:
-        if not token or "\t" in token or "\n" in token or is_marked(token) or _is_broken(token):
+        is_broken = unpaired_surrogate(token) is not None
+        if not token or "\t" in token or "\n" in token or is_marked(token) or is_broken:
             raise ModelError(f"{place}: {brief(token)} cannot be a token in nmt's vocabulary")
     return listed
 
 
 def _is_row(value: Any, rows: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < rows
-
-
-def _is_broken(token: str) -> bool:
-    """Whether a token has half of a pair of surrogates, which UTF-8 cannot write."""
-    return any("\ud800" <= character <= "\udfff" for character in token)
 
 
 def model_config(place: str, **settings: object) -> ModelConfig:
